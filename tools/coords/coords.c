@@ -9,8 +9,6 @@
 
 #include "coords.h"
 
-#define XYZ_RADIX 36
-
 struct request {
 	struct tool_input_options input;
 	bool csv;
@@ -54,12 +52,10 @@ static const struct dl_setting options[] = {
 	  .doc = "Write a topology.yaml for topology/torus3d" },
 	{ "slurm-sizes", .call = read_sizes, .arg = "N[,N]", .expected = "job sizes, such as 5,12",
 	  .doc = "Placements in it for jobs of N hosts, beside those that divide the torus" },
-	{ "slurm-names", DL_SETTING_WORD, MEMBER(style.names), .arg = "HOW",
-	  .words = "host index xyz",
-	  .doc = "Node names in these: host (default); index, numbers along "
-		 "the curve; xyz, coordinates in base 36" },
+	{ "slurm-names", DL_SETTING_WORD, MEMBER(style.names), .arg = "HOW", .words = "host index",
+	  .doc = "Node names in these: host (default); index, numbers along the curve" },
 	{ "slurm-prefix", DL_SETTING_BORROW, MEMBER(style.prefix), .arg = "NAME",
-	  .doc = "Prefix of names by index or xyz (torus)" },
+	  .doc = "Prefix of names by index (torus)" },
 	{ 0 }
 };
 
@@ -99,26 +95,6 @@ static const struct tool_usage usage = {
 
 /* ---- files ------------------------------------------------------------- */
 
-static int check_names(const struct tool *tool, const struct request *r,
-		       const struct coords_order *p)
-{
-	if (r->style.names != COORDS_NAME_XYZ || (!r->nodes && !r->topology && !r->torus3d))
-		return 0;
-	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
-		if (p->grid.radix[d] > XYZ_RADIX) {
-			dl_log(&tool->log, DL_LOG_ERROR,
-			       "names by coordinates have one digit of base 36 for %c, but there "
-			       "are %u",
-			       'x' + d, p->grid.radix[d]);
-			return -EINVAL;
-		}
-	if (p->nhosts > p->nhosts_placed)
-		dl_log(&tool->log, DL_LOG_WARNING,
-		       "%u host%s without coordinates left out: coordinates name the hosts",
-		       p->nhosts - p->nhosts_placed, tool_s(p->nhosts - p->nhosts_placed));
-	return 0;
-}
-
 static int write_torus3d(const struct tool *tool, struct request *r, const struct coords_order *p)
 {
 	char *text = NULL;
@@ -143,7 +119,7 @@ static int write_torus3d(const struct tool *tool, struct request *r, const struc
 
 static int write_files(const struct tool *tool, struct request *r, const struct coords_order *p)
 {
-	int err = check_names(tool, r, p);
+	int err = 0;
 
 	if (!err && r->nodes)
 		err = tool_write(tool, NULL, r->nodes, to, coords_slurm_nodes(p, &r->style, to));

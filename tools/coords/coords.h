@@ -47,9 +47,8 @@ double coords_order_step(const struct coords_order *p);
 
 /* How hosts are called in Slurm's files. */
 enum coords_slurm_names {
-	COORDS_NAME_HOST,  /* as they call themselves */
-	COORDS_NAME_INDEX, /* by number along the curve: torus0007 */
-	COORDS_NAME_XYZ	   /* by coordinates, base 36: torus01a */
+	COORDS_NAME_HOST, /* as they call themselves */
+	COORDS_NAME_INDEX /* by number along the curve: torus0007 */
 };
 
 struct coords_slurm_style {
@@ -57,10 +56,7 @@ struct coords_slurm_style {
 	const char *prefix; /* of names that are not the hosts' own */
 };
 
-/*
- * The name of a host, for free(); NULL: no memory, or by coordinates where it
- * has none or they exceed 35.
- */
+/* The name of a host, for free(); NULL: no memory. */
 char *coords_slurm_name(const struct coords_order *p, uint32_t host,
 			const struct coords_slurm_style *style);
 

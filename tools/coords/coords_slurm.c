@@ -7,9 +7,7 @@
  * nodes on the curve.  topology/tree looks for the smallest switch that holds
  * a job, so the tree is made of stretches of the curve: the hosts of a switch,
  * the switches of 8 sites side by side (4 in two dimensions, 2 in one), 8 of
- * those, and so on.  topology/3d_torus, which only a Slurm built for three
- * dimensions loads, reads the coordinates from the last three characters of
- * the names, base 36, and lays a curve of its own.
+ * those, and so on.
  */
 #include "config.h"
 
@@ -19,18 +17,7 @@
 
 #include "coords.h"
 
-#define BASE 36
-
 /* ---- names ------------------------------------------------------------- */
-
-/* Are there sites with more than one host? */
-static bool is_shared(const struct coords_order *p)
-{
-	for (uint32_t i = 0; i < p->nhosts_placed; i++)
-		if (p->hosts[i].beside)
-			return true;
-	return false;
-}
 
 static char *name_by_index(const struct coords_order *p, uint32_t host, const char *prefix)
 {
@@ -42,50 +29,14 @@ static char *name_by_index(const struct coords_order *p, uint32_t host, const ch
 	return asprintf(&name, "%s%0*u", prefix, width, host) < 0 ? NULL : name;
 }
 
-/* Of hosts at one site, each has its letters before the coordinates. */
-static char *name_by_site(const struct coords_order *p, uint32_t host, const char *prefix)
-{
-	static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-	const struct coords_host *h = &p->hosts[host];
-	char beside[3] = "", *name;
-	uint32_t c[DL_TORUS_DIMS];
-
-	if (host >= p->nhosts_placed)
-		return NULL;
-	dl_torus_site_coord(&p->grid, p->list[h->adapter].site, c);
-	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
-		if (c[d] >= BASE)
-			return NULL;
-	if (is_shared(p)) {
-		beside[0] = 'a' + h->beside / 26 % 26;
-		beside[1] = 'a' + h->beside % 26;
-	}
-	return asprintf(&name, "%s%s%c%c%c", prefix, beside, digits[c[0]], digits[c[1]],
-			digits[c[2]]) < 0 ?
-		       NULL :
-		       name;
-}
-
 char *coords_slurm_name(const struct coords_order *p, uint32_t host,
 			const struct coords_slurm_style *style)
 {
-	switch (style->names) {
-	case COORDS_NAME_INDEX:
-		return name_by_index(p, host, style->prefix);
-	case COORDS_NAME_XYZ:
-		return name_by_site(p, host, style->prefix);
-	default:
-		return strdup(p->hosts[host].name);
-	}
+	return style->names == COORDS_NAME_INDEX ? name_by_index(p, host, style->prefix) :
+						   strdup(p->hosts[host].name);
 }
 
 /* ---- slurm.conf -------------------------------------------------------- */
-
-/* By coordinates, hosts without any cannot be named and are left out. */
-static uint32_t nameable(const struct coords_order *p, const struct coords_slurm_style *style)
-{
-	return style->names == COORDS_NAME_XYZ ? p->nhosts_placed : p->nhosts;
-}
 
 int coords_slurm_nodes(const struct coords_order *p, const struct coords_slurm_style *style,
 		       FILE *to)
@@ -94,7 +45,7 @@ int coords_slurm_nodes(const struct coords_order *p, const struct coords_slurm_s
 	      "this from\n# slurm.conf, after a line NodeName=DEFAULT with "
 	      "what all have in common.\n",
 	      to);
-	for (uint32_t i = 0; i < nameable(p, style); i++) {
+	for (uint32_t i = 0; i < p->nhosts; i++) {
 		char *name = coords_slurm_name(p, i, style);
 
 		if (!name)
@@ -189,14 +140,13 @@ int coords_slurm_topology(const struct coords_order *p, const struct coords_slur
 			  FILE *to)
 {
 	uint32_t i, below = 1, size, sites = dl_torus_grid_sites(&p->grid);
-	uint32_t last = nameable(p, style);
 	unsigned int level = 0;
 	int err = 0;
 
 	fputs("# For topology/tree: stretches of a space-filling curve through "
 	      "the torus.\n# s are switches, by number along the curve; b are blocks of those.\n",
 	      to);
-	for (i = 0; !err && i < last;)
+	for (i = 0; !err && i < p->nhosts;)
 		err = write_leaf(p, style, i, &i, to);
 	if (err)
 		return err;
@@ -205,7 +155,7 @@ int coords_slurm_topology(const struct coords_order *p, const struct coords_slur
 		below = size;
 	}
 	/* All that there is under one switch, or Slurm keeps them apart. */
-	if (p->nhosts_placed && last > p->nhosts_placed)
+	if (p->nhosts_placed && p->nhosts > p->nhosts_placed)
 		fprintf(to, "SwitchName=all Switches=%s%u%s,nowhere\n", level ? "b" : "s",
 			level ? level : along_of(p, 0), level ? "_0" : "");
 	return fflush(to) || ferror(to) ? -EIO : 0;

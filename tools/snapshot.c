@@ -97,11 +97,6 @@ static const struct tool_usage usage = {
 	       "not answer), 2 bad usage, 3 no fabric or no memory.",
 };
 
-static void show_progress(void *context, const char *what, uint64_t done, uint64_t total)
-{
-	tool_progress(context, what, "", done, done < total ? total : 0);
-}
-
 int tool_write_snapshot(const struct tool *tool, const struct dl_snapshot *s, const char *path,
 			unsigned int flags)
 {
@@ -134,14 +129,10 @@ int tool_cmd_snapshot(struct tool *tool, int argc, char **argv)
 {
 	struct request r = { 0 };
 	struct dl_snapshot s = { 0 };
-	struct tool_progress progress = { 0 };
 	int err, status;
 
 	dl_live_options_init(&r.options);
 	tool_options(tool, &usage, argc, argv, &r);
-	if (tool_shows_progress(tool))
-		r.options.progress = show_progress;
-	r.options.context = &progress;
 	err = read_snapshot(tool, &r, &s);
 	if (!err && r.names)
 		err = dl_fabric_read_node_names(s.fabric, r.names, &tool->log);

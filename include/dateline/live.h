@@ -29,9 +29,6 @@ struct dl_live_options {
 	unsigned int retries;	  /* after the first time */
 	unsigned int in_flight;	  /* queries at a time, at most 4096 */
 	enum dl_live_paths paths; /* path SLs to ask for */
-	/* Called now and then while something is read.  NULL: no need. */
-	void (*progress)(void *context, const char *what, uint64_t done, uint64_t total);
-	void *context;
 };
 
 /* The defaults: any port, half a second, 4 retries, 64 in flight. */

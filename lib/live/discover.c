@@ -148,6 +148,21 @@ static void fill_port(struct dl_live *l, uint32_t at, const struct dl_live_node 
 	       n->desc, n->guid, p->num, p->guid);
 }
 
+/* What the local node's port says. */
+static void fill_sm(struct dl_live *l, const struct dl_live_node *n)
+{
+	unsigned int port = n->type == DL_FABRIC_SWITCH ? 0 : field(n->info, IB_NODE_LOCAL_PORT_F);
+	const uint8_t *info;
+
+	if (port > n->nports || !n->ports[port].answered)
+		return;
+	info = n->ports[port].info;
+	l->sm.lid = field(info, IB_PORT_SMLID_F);
+	l->sm.sl = field(info, IB_PORT_SMSL_F);
+	l->sm.qp = 1;
+	l->sm.qkey = IB_DEFAULT_QP1_QKEY;
+}
+
 static void fill_switch(struct dl_live *l, const struct dl_live_node *n, uint32_t s)
 {
 	struct dl_live_switch *sw = &l->switches[s];
@@ -349,6 +364,7 @@ static int build(struct dl_live *l, const struct dl_live_found *w)
 			fill_switch(l, n, to->sw);
 	}
 	if (!err) {
+		fill_sm(l, w->nodes[0]);
 		add_cables(l, w, index);
 		err = settle_lids(l);
 	}

@@ -44,7 +44,7 @@ enum dl_live_answer {
 
 /* A list of queries, made one by one as there is room for them. */
 struct dl_live_queries {
-	const char *what; /* for progress: "forwarding tables" */
+	const char *what; /* shown as progress: "forwarding tables" */
 	void *context;
 	/* Start again from the beginning. */
 	void (*rewind)(void *context);
@@ -76,6 +76,7 @@ struct dl_live {
 	struct dl_fabric *f;
 	struct dl_live_switch *switches; /* by switch number */
 	ib_portid_t self;		 /* route to the local port: no hops */
+	ib_portid_t sm;			 /* the subnet manager; lid 0: none known */
 	uint32_t *capabilities;		 /* by port index of an end port */
 	uint8_t *high_limit;		 /* by port index */
 	struct dl_live_mads *mads;

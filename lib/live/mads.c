@@ -274,10 +274,10 @@ static void show_progress(struct dl_live_mads *m, const struct dl_live_queries *
 {
 	uint64_t now = now_ms();
 
-	if (!m->o.progress || m->total < FEW || (!last && now < m->shown + PROGRESS_MS))
+	if (m->total < FEW || (!last && now < m->shown + PROGRESS_MS))
 		return;
 	m->shown = now;
-	m->o.progress(m->o.context, list->what, m->done, m->total);
+	dl_progress(m->log, list->what, "", m->done, m->total);
 }
 
 static uint64_t count(const struct dl_live_queries *list)

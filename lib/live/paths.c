@@ -39,62 +39,11 @@ struct pairs {
 	uint64_t refused, silent;
 };
 
-/* ---- the subnet manager ------------------------------------------------ */
-
-struct sm_query {
-	struct pairs *p;
-	bool asked, answered;
-};
-
-static void rewind_sm(void *context)
-{
-	((struct sm_query *)context)->asked = false;
-}
-
-static bool next_sm(void *context, struct dl_live_query *q)
-{
-	struct sm_query *x = context;
-
-	if (x->asked)
-		return false;
-	x->asked = true;
-	q->to = x->p->l->self;
-	q->attr = IB_ATTR_PORT_INFO;
-	return true;
-}
-
-static void answer_sm(void *context, const struct dl_live_query *q, enum dl_live_answer how,
-		      unsigned int status)
-{
-	struct sm_query *x = context;
-	void *info = (void *)q->data;
-
-	(void)status;
-	if (how != DL_LIVE_ANSWERED)
-		return;
-	x->answered = true;
-	x->p->sm.lid = mad_get_field(info, 0, IB_PORT_SMLID_F);
-	x->p->sm.sl = mad_get_field(info, 0, IB_PORT_SMSL_F);
-	x->p->sm.qp = 1;
-	x->p->sm.qkey = IB_DEFAULT_QP1_QKEY;
-}
-
 /* The local port knows where the subnet manager is. */
 static int find_sm(struct pairs *p)
 {
-	struct sm_query x = { .p = p };
-	struct dl_live_queries list = {
-		.what = "subnet manager",
-		.context = &x,
-		.rewind = rewind_sm,
-		.next = next_sm,
-		.answer = answer_sm,
-	};
-	int err = dl_live_mads_run(p->l->mads, &list);
-
-	if (err)
-		return err;
-	if (x.answered && p->sm.lid)
+	p->sm = p->l->sm;
+	if (p->sm.lid)
 		return 0;
 	dl_log(p->l->log, DL_LOG_WARNING,
 	       "the local port knows of no subnet "

@@ -96,7 +96,7 @@ for name in whole large services; do
 	told coords $name
 done
 told hops whole
-told hops large --compact 5 --objective max
+told hops large --compact 5
 told hops large.net --hosts 'H_[0-3]_0_0_1'
 told hops lost
 told discover "$examples/torus-5x4x2-services.net"

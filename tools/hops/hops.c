@@ -25,11 +25,8 @@ struct request {
 	struct tool_input_options input;
 	const char *hosts;
 	uint32_t compact; /* 0: all of them */
-	uint8_t objective;
 	bool csv;
 };
-
-enum { LEAST_SUM, LEAST_MAX };
 
 struct host {
 	char *name;
@@ -59,9 +56,6 @@ static const struct dl_setting options[] = {
 	  .doc = "These hosts: node[01-20],login, or a file of such lists (all hosts)" },
 	{ "compact", DL_SETTING_NUMBER, MEMBER(compact), 1, UINT16_MAX, .arg = "N",
 	  .doc = "Choose the N of them that are nearest to each other" },
-	{ "objective", DL_SETTING_WORD, MEMBER(objective), .words = "sum max", .arg = "sum|max",
-	  .doc = "What is least: the sum of the hops of all pairs (default), or the most hops "
-		 "of a pair" },
 	{ "csv", DL_SETTING_FLAG, MEMBER(csv),
 	  .doc = "Print the hops of all pairs as comma-separated values, with a header line" },
 	{ 0 }
@@ -83,7 +77,7 @@ static const struct tool_usage usage = {
 	       "  dateline hops first.net\n"
 	       "  dateline hops today --csv\n"
 	       "  dateline hops today --hosts H_[0-3]_[0-2]_0_1 --compact 8\n"
-	       "  dateline hops --live --compact 16 --objective max\n"
+	       "  dateline hops --live --compact 16\n"
 	       "\n"
 	       "Exit status: 0 good, 1 some packets do not arrive or some hosts are left out, "
 	       "2 bad usage or input, 3 no fabric or no memory.",
@@ -286,16 +280,12 @@ static uint16_t hops_between(const struct hops *h, uint32_t a, uint32_t b)
 
 /* ---- the choice ---------------------------------------------------------- */
 
-static uint16_t both_ways(const struct hops *h, uint32_t p, uint32_t q, bool largest)
+static uint16_t both_ways(const struct hops *h, uint32_t p, uint32_t q)
 {
 	uint16_t there = h->hops[p * (size_t)h->nplaces + q];
 	uint16_t back = h->hops[q * (size_t)h->nplaces + p];
 
-	there = there < FAR ? there : FAR;
-	back = back < FAR ? back : FAR;
-	if (p == q)
-		return 0;
-	return largest ? (there > back ? there : back) : there + back;
+	return p == q ? 0 : (there < FAR ? there : FAR) + (back < FAR ? back : FAR);
 }
 
 /* Leave only the chosen hosts: of each place those that are listed first. */
@@ -322,7 +312,7 @@ static int choose(struct hops *h, const struct request *r, const struct dl_log *
 	uint16_t *distance = malloc(h->nplaces * (size_t)h->nplaces * sizeof(*distance));
 	uint32_t *room = calloc(h->nplaces, sizeof(*room));
 	uint32_t *take = calloc(h->nplaces, sizeof(*take));
-	struct compact_result value;
+	uint64_t sum;
 	int err = distance && room && take ? 0 : -ENOMEM;
 
 	if (!err && r->compact > h->nhosts) {
@@ -332,15 +322,14 @@ static int choose(struct hops *h, const struct request *r, const struct dl_log *
 	}
 	if (err)
 		goto out;
-	c.largest = r->objective == LEAST_MAX;
 	c.distance = distance;
 	c.room = room;
 	for (uint32_t p = 0; p < h->nplaces; p++)
 		for (uint32_t q = 0; q < h->nplaces; q++)
-			distance[p * (size_t)h->nplaces + q] = both_ways(h, p, q, c.largest);
+			distance[p * (size_t)h->nplaces + q] = both_ways(h, p, q);
 	for (uint32_t i = 0; i < h->nhosts; i++)
 		room[h->hosts[i].place]++;
-	err = compact_choose(&c, take, &value);
+	err = compact_choose(&c, take, &sum);
 	if (!err)
 		leave(h, take);
 out:
@@ -415,9 +404,8 @@ static json_t *document(const struct hops *h, const struct request *r)
 		      tool_json_text(h->hosts[s.to].name));
 	if (r->compact)
 		json_object_set_new(d, "compact",
-				    json_pack("{s:s, s:i, s:f}", "objective",
-					      r->objective == LEAST_MAX ? "max" : "sum", "of",
-					      h->of, "first_hops_mean", h->first_mean));
+				    json_pack("{s:i, s:f}", "of", h->of, "first_hops_mean",
+					      h->first_mean));
 	return d;
 }
 
@@ -443,7 +431,7 @@ static void print_text(const json_t *d, FILE *to)
 		tool_print(to, d, "{undelivered#pair} whose packets do not arrive\n");
 	if (tool_has(d, "compact"))
 		tool_print(to, tool_at(d, "compact"),
-			   "chosen of {of#host} for the least {objective}; those listed first "
+			   "chosen of {of#host} for the least sum; those listed first "
 			   "have {first_hops_mean:0.3} hops on average\n");
 }
 

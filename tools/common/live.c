@@ -116,69 +116,25 @@ static int describe(const struct tool *tool, const struct again *a, struct dl_sn
 	return err;
 }
 
-/* Some end port, or LID, of each switch whose path SLs are known. */
-static void list_ends(const struct dl_tables *t, uint32_t *port, uint32_t *lid)
-{
-	const struct dl_fabric *f = t->fabric;
-
-	memset(port, 0xFF, f->nswitches * sizeof(*port));
-	memset(lid, 0xFF, f->nswitches * sizeof(*lid));
-	for (uint32_t l = 1; l <= t->top_lid; l++) {
-		uint32_t owner = f->lid_port[l];
-		uint32_t sw = owner == DL_NONE ? DL_NONE : dl_fabric_access_switch(f, owner);
-
-		if (sw == DL_NONE)
-			continue;
-		if (t->psl_src[owner] != DL_NONE)
-			port[sw] = owner;
-		if (t->psl_dst[l] != DL_NONE)
-			lid[sw] = l;
-	}
-}
-
-/* Are the path SLs between switches those of torus-2QoS's rule? */
-static bool by_rule(const struct dl_torus *torus, const struct dl_tables *t)
-{
-	uint32_t n = t->fabric->nswitches;
-	uint32_t *port = calloc(2 * n + 1ul, sizeof(*port)), *lid = port ? port + n : NULL;
-	uint64_t known = 0, wrong = 0;
-
-	if (port)
-		list_ends(t, port, lid);
-	for (uint32_t a = 0; port && a < n; a++) {
-		for (uint32_t b = 0; b < n; b++) {
-			unsigned int sl = DL_TABLES_NO_SL;
-
-			if (a != b && port[a] != DL_NONE && lid[b] != DL_NONE)
-				sl = dl_tables_path_sl(t, port[a], lid[b]);
-			if (sl == DL_TABLES_NO_SL || torus->sw_site[a] == DL_NONE ||
-			    torus->sw_site[b] == DL_NONE)
-				continue;
-			known++;
-			wrong += sl !=
-				 dl_route_sl(&torus->grid, torus->sw_site[a], torus->sw_site[b]);
-		}
-	}
-	free(port);
-	return known && !wrong;
-}
-
 /*
- * The coordinates that the cabling shows, where the path SLs follow from them:
- * then the engine sees the same torus.
+ * The coordinates that the cabling shows, where the path SLs are those that
+ * torus-2QoS's rule gives for them: then the engine sees the same torus.
  */
 static int add_coordinates(struct dl_snapshot *s)
 {
-	struct dl_torus_config *config = NULL;
-	struct dl_torus *torus = NULL;
-	int err = s->tables->psl ? dl_torus_infer(s->fabric, NULL, &config) : -ENOTSUP;
+	struct again a = { .torus = NULL };
+	int err = s->tables->psl ? dl_torus_infer(s->fabric, NULL, &a.config) : -ENOTSUP;
 
 	if (!err)
-		err = dl_torus_discover(s->fabric, config, NULL, &torus);
-	if (!err && by_rule(torus, s->tables))
-		err = tool_add_note(s, "dateline-torus.dump", to, dl_torus_write_list(torus, to));
-	dl_torus_free(torus);
-	dl_torus_config_free(config);
+		err = dl_torus_discover(s->fabric, a.config, NULL, &a.torus);
+	dl_route_options_init(&a.options);
+	a.options.mode = DL_ROUTE_UNCHECKED;
+	if (!err)
+		err = try_ties(&a, s->tables, DL_ROUTE_TIES_TORUS_2QOS);
+	if (err > 0)
+		err = tool_add_note(s, "dateline-torus.dump", to, dl_torus_write_list(a.torus, to));
+	dl_torus_free(a.torus);
+	dl_torus_config_free(a.config);
 	return err == -ENOMEM ? err : 0;
 }
 

@@ -158,6 +158,24 @@ bool tool_coords_of(const struct tool_coords *c, uint32_t sw, uint32_t out[DL_TO
 	return true;
 }
 
+json_t *tool_json_place(const struct tool_coords *c, const struct dl_fabric *f, uint32_t node)
+{
+	uint32_t sw = node == DL_NONE ? DL_NONE : f->nodes[node].sw;
+
+	return tool_json_coord(&c->grid, c->site && sw != DL_NONE ? c->site[sw] : DL_NONE);
+}
+
+json_t *tool_json_placed_node(const struct tool_coords *c, const struct dl_fabric *f, uint32_t node)
+{
+	return tool_json_with(tool_json_node(f, node), "coord", tool_json_place(c, f, node));
+}
+
+json_t *tool_json_placed_port(const struct tool_coords *c, const struct dl_fabric *f, uint32_t port)
+{
+	return tool_json_with(tool_json_placed_node(c, f, f->ports[port].node), "port",
+			      json_integer(f->ports[port].num));
+}
+
 static int path_sls(const struct tool_coords *c, struct dl_tables *t)
 {
 	const struct dl_fabric *f = t->fabric;

@@ -49,12 +49,10 @@ json_t *path_counters_json(const struct dl_live_counters *c, uint32_t port);
 /* For people. */
 void path_print(const json_t *document, FILE *to);
 
-/* A node with its coordinates; an end port with its LID. */
-json_t *path_node_json(const struct tool_input *in, uint32_t node);
+/* An end port with its LID. */
 json_t *path_end_json(const struct tool_input *in, uint32_t port);
 
-/* A port with its node; the two ports of a cable, "to" null where there is none. */
-json_t *path_port_json(const struct tool_input *in, uint32_t port);
+/* The two ports of a cable, "to" null where there is none. */
 json_t *path_cable_json(const struct tool_input *in, uint32_t port);
 
 /*

@@ -9,34 +9,19 @@
 #include "path.h"
 #include "tools/verify/verify.h"
 
-json_t *path_node_json(const struct tool_input *in, uint32_t node)
-{
-	const struct dl_fabric *f = in->fabric;
-	uint32_t sw = f->nodes[node].sw;
-	bool placed = in->coords.site && sw != DL_NONE;
-
-	return tool_json_with(tool_json_node(f, node), "coord",
-			      tool_json_coord(&in->coords.grid,
-					      placed ? in->coords.site[sw] : DL_NONE));
-}
-
-json_t *path_port_json(const struct tool_input *in, uint32_t port)
-{
-	return tool_json_with(path_node_json(in, in->fabric->ports[port].node), "port",
-			      json_integer(in->fabric->ports[port].num));
-}
-
 json_t *path_cable_json(const struct tool_input *in, uint32_t port)
 {
 	uint32_t peer = in->fabric->ports[port].peer;
 
-	return json_pack("{s:o, s:o}", "from", path_port_json(in, port), "to",
-			 peer == DL_NONE ? json_null() : path_port_json(in, peer));
+	return json_pack("{s:o, s:o}", "from", tool_json_placed_port(&in->coords, in->fabric, port),
+			 "to",
+			 peer == DL_NONE ? json_null() :
+					   tool_json_placed_port(&in->coords, in->fabric, peer));
 }
 
 json_t *path_end_json(const struct tool_input *in, uint32_t port)
 {
-	return tool_json_with(path_port_json(in, port), "lid",
+	return tool_json_with(tool_json_placed_port(&in->coords, in->fabric, port), "lid",
 			      json_integer(in->fabric->ports[port].lid));
 }
 
@@ -116,7 +101,7 @@ static json_t *hop_json(const struct tool_input *in, const struct path_request *
 {
 	const struct dl_fabric *f = in->fabric;
 	bool cabled = s->out != DL_NONE && f->ports[s->out].num;
-	json_t *j = path_node_json(in, node);
+	json_t *j = tool_json_placed_node(&in->coords, f, node);
 
 	json_object_update_new(j, json_pack("{s:o, s:o, s:o, s:o}", "in", port_number(f, s->in),
 					    "out", port_number(f, s->out), "vl",
@@ -239,7 +224,8 @@ static void spread_at(struct spread *s, const struct copy *c)
 {
 	const struct dl_fabric *f = s->in->fabric;
 	const struct dl_fabric_node *n = &f->nodes[f->ports[c->in].node];
-	json_t *hop = path_node_json(s->in, f->ports[c->in].node), *outs = json_array();
+	json_t *hop = tool_json_placed_node(&s->in->coords, f, f->ports[c->in].node),
+	       *outs = json_array();
 
 	for (unsigned int p = 0; p <= n->nports; p++)
 		if (p != f->ports[c->in].num && dl_tables_mask_get(s->masks, n->sw, p))

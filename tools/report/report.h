@@ -61,9 +61,6 @@ struct report_page {
 int report_page_init(struct report_page *p, const struct tool_input *in);
 void report_page_release(struct report_page *p);
 
-/* A node's coordinates, or null. */
-json_t *report_coord(const struct tool_coords *c, const struct dl_fabric *f, uint32_t node);
-
 /* Parts of the document. */
 json_t *report_fabric(const struct report_page *p);
 json_t *report_missing(const struct report_page *p);

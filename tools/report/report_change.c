@@ -19,13 +19,6 @@
 
 /* ---- what is there ----------------------------------------------------- */
 
-static json_t *node_json(const struct report_page *p, uint32_t node)
-{
-	return json_pack("{s:o, s:o, s:o}", "guid", tool_json_guid(p->fabric, node), "name",
-			 tool_json_text(dl_fabric_node_name(p->fabric, node)), "coord",
-			 report_coord(p->coords, p->fabric, node));
-}
-
 /* Nodes of one page that the other lacks, by `node`: switches, or all else. */
 static json_t *only_nodes(const struct report_page *p, const uint32_t *node, bool switches)
 {
@@ -33,17 +26,8 @@ static json_t *only_nodes(const struct report_page *p, const uint32_t *node, boo
 
 	for (uint32_t n = 0; n < p->fabric->nnodes; n++)
 		if (dl_fabric_is_switch(p->fabric, n) == switches && node[n] == DL_NONE)
-			json_array_append_new(list, node_json(p, n));
+			json_array_append_new(list, tool_json_placed_node(p->coords, p->fabric, n));
 	return list;
-}
-
-static json_t *end_json(const struct report_page *p, uint32_t port)
-{
-	const struct dl_fabric_port *q = &p->fabric->ports[port];
-	json_t *end = node_json(p, q->node);
-
-	json_object_set_new(end, "port", json_integer(q->num));
-	return end;
 }
 
 /* Cables of d's one page that the other lacks. */
@@ -61,7 +45,9 @@ static json_t *only_cables(const struct report_page *p, const struct dl_fabric_m
 		if (there != DL_NONE && o->ports[there].peer != DL_NONE &&
 		    o->ports[there].peer == dl_fabric_match_port(d, b))
 			continue;
-		json_array_append_new(list, json_pack("[oo]", end_json(p, a), end_json(p, b)));
+		json_array_append_new(list,
+				      json_pack("[oo]", tool_json_placed_port(p->coords, f, a),
+						tool_json_placed_port(p->coords, f, b)));
 	}
 	return list;
 }
@@ -90,7 +76,7 @@ static void add_moved_lids(const struct report_change *c, json_t *out)
 
 		if (was == lid || n++ >= LISTED)
 			continue;
-		end = end_json(c->now, port);
+		end = tool_json_placed_port(c->now->coords, c->now->fabric, port);
 		json_object_set_new(end, "before", json_integer(was));
 		json_object_set_new(end, "now", json_integer(lid));
 		json_array_append_new(list, end);

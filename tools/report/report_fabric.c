@@ -26,15 +26,6 @@ static json_int_t or_minus(uint32_t value)
 	return value == DL_NONE ? -1 : (json_int_t)value;
 }
 
-json_t *report_coord(const struct tool_coords *c, const struct dl_fabric *f, uint32_t node)
-{
-	uint32_t at[DL_TORUS_DIMS];
-
-	if (node == DL_NONE || !tool_coords_of(c, f->nodes[node].sw, at))
-		return json_null();
-	return json_pack("[iii]", at[0], at[1], at[2]);
-}
-
 /* ---- switches, ends, cables -------------------------------------------- */
 
 static json_t *grid_json(const struct tool_coords *c)

@@ -11,15 +11,6 @@ struct place {
 	const struct tool_coords *coords;
 };
 
-static json_t *coord_json(const struct place *p, uint32_t node)
-{
-	uint32_t c[DL_TORUS_DIMS];
-
-	if (!tool_coords_of(p->coords, p->fabric->nodes[node].sw, c))
-		return json_null();
-	return json_pack("[iii]", c[0], c[1], c[2]);
-}
-
 /* An end port; {guid, port} come first, as in all documents. */
 static json_t *end_json(const struct dl_fabric *f, uint32_t port)
 {
@@ -56,10 +47,10 @@ static json_t *step_json(const struct place *p, const struct dl_cycle_step *step
 	json_t *to = tool_json_node(p->fabric, far->node);
 
 	json_object_update_new(to, json_pack("{s:i, s:o}", "port", far->num, "coord",
-					     coord_json(p, far->node)));
+					     tool_json_place(p->coords, p->fabric, far->node)));
 	return json_pack("{s:o, s:i, s:i, s:o, s:o, s:o, s:o}", "guid",
 			 tool_json_guid(p->fabric, out->node), "port", out->num, "vl", step->vl,
-			 "coord", coord_json(p, out->node), "name",
+			 "coord", tool_json_place(p->coords, p->fabric, out->node), "name",
 			 tool_json_text(dl_fabric_node_name(p->fabric, out->node)), "to", to,
 			 "packet", packet_json(p->fabric, step));
 }
@@ -103,7 +94,7 @@ static json_t *lost_json(const struct place *p, const struct dl_verify_lost *l)
 			       tool_json_guid(f, f->switches[l->sw]), "port",
 			       tool_json_or_null(l->port != DL_TABLES_NO_PORT, l->port), "name",
 			       tool_json_text(dl_fabric_node_name(f, f->switches[l->sw])), "coord",
-			       coord_json(p, f->switches[l->sw]));
+			       tool_json_place(p->coords, p->fabric, f->switches[l->sw]));
 	return json_pack("{s:o, s:o, s:i, s:o, s:s, s:o}", "from", end_json(f, l->src), "to",
 			 end_json(f, l->dst), "lid", l->dlid, "sl",
 			 tool_json_or_null(l->sl != DL_TABLES_NO_SL, l->sl), "reason",

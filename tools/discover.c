@@ -76,7 +76,7 @@ static json_t *unplaced_json(const struct dl_torus *t, uint32_t sw)
 	return o;
 }
 
-static json_t *end_json(const struct dl_fabric *f, uint32_t port)
+static json_t *discover_end_json(const struct dl_fabric *f, uint32_t port)
 {
 	json_t *end = tool_json_port(f, port);
 
@@ -111,8 +111,8 @@ static json_t *faults_json(const struct dl_torus *t)
 			json_object_set_new(o, "from", tool_json_coord(&t->grid, x->site));
 			json_object_set_new(o, "to", tool_json_coord(&t->grid, next));
 		} else {
-			json_object_set_new(o, "port", end_json(t->fabric, x->port[0]));
-			json_object_set_new(o, "other", end_json(t->fabric, x->port[1]));
+			json_object_set_new(o, "port", discover_end_json(t->fabric, x->port[0]));
+			json_object_set_new(o, "other", discover_end_json(t->fabric, x->port[1]));
 		}
 		if (x->repair == DL_TORUS_MOVE)
 			json_object_set_new(o, "to", tool_json_coord(&t->grid, x->site));
@@ -122,7 +122,7 @@ static json_t *faults_json(const struct dl_torus *t)
 	return list;
 }
 
-static json_t *document(const struct dl_torus *t)
+static json_t *discover_document(const struct dl_torus *t)
 {
 	json_t *placed = json_array(), *missing = json_array();
 	json_t *unplaced = json_array(), *unused = json_array(), *sw;
@@ -145,8 +145,9 @@ static json_t *document(const struct dl_torus *t)
 		uint32_t port = t->off_links[i];
 
 		if (!dl_torus_is_uplink(t, port))
-			json_array_append_new(unused, json_pack("[oo]", end_json(f, port),
-								end_json(f, f->ports[port].peer)));
+			json_array_append_new(unused,
+					      json_pack("[oo]", discover_end_json(f, port),
+							discover_end_json(f, f->ports[port].peer)));
 	}
 	return json_pack("{s:[iii], s:[bbb], s:i, s:o, s:o, s:o, s:o, s:o}", "dims",
 			 t->grid.radix[0], t->grid.radix[1], t->grid.radix[2], "mesh",
@@ -204,7 +205,7 @@ static void print_fault(const json_t *x, FILE *to)
 	putc('\n', to);
 }
 
-static void print(const json_t *d, FILE *to)
+static void discover_print(const json_t *d, FILE *to)
 {
 	const json_t *item;
 	size_t i;
@@ -238,7 +239,7 @@ static int write_config(const struct tool *tool, const struct dl_torus *t, const
 }
 
 /* Sums up; false when something does not fit, or may not. */
-static bool conclude(const struct dl_log *log, const struct dl_torus *t)
+static bool discover_conclude(const struct dl_log *log, const struct dl_torus *t)
 {
 	uint32_t cables, switches = dl_torus_count_unplaceable(t, &cables);
 	uint32_t doubts = 0, i;
@@ -263,11 +264,11 @@ int tool_cmd_discover(struct tool *tool, int argc, char **argv)
 	tool_options(tool, &usage, argc, argv, &r);
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_TORUS, &in);
 	if (!err && (!r.write || strcmp(r.write, "-")))
-		err = tool_show(tool, document(in.torus), print);
+		err = tool_show(tool, discover_document(in.torus), discover_print);
 	if (!err && r.write)
 		err = write_config(tool, in.torus, r.write);
 	status = tool_exit_status(err);
-	if (!err && !conclude(&tool->log, in.torus))
+	if (!err && !discover_conclude(&tool->log, in.torus))
 		status = TOOL_EXIT_FINDING;
 	tool_input_free(&in);
 	return status;

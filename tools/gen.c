@@ -210,8 +210,8 @@ static const struct tool_usage usage = {
 
 /* ---- the files --------------------------------------------------------- */
 
-static int write_files(const struct tool *tool, const char *prefix, const struct dl_fabric *f,
-		       const struct dl_torus_config *c)
+static int gen_write_files(const struct tool *tool, const char *prefix, const struct dl_fabric *f,
+			   const struct dl_torus_config *c)
 {
 	char *net, *conf;
 	int err = -ENOMEM;
@@ -227,8 +227,8 @@ static int write_files(const struct tool *tool, const char *prefix, const struct
 	return err;
 }
 
-static void report(const struct tool *tool, const char *prefix, const struct dl_fabric *f,
-		   const struct dl_torus_config *c)
+static void gen_report(const struct tool *tool, const char *prefix, const struct dl_fabric *f,
+		       const struct dl_torus_config *c)
 {
 	uint32_t cables = 0;
 
@@ -253,9 +253,9 @@ int tool_cmd_gen(struct tool *tool, int argc, char **argv)
 	tool_options(tool, &usage, argc, argv, &gen);
 	err = dl_torus_generate(&gen.plan, &tool->log, &f, &c);
 	if (!err)
-		err = write_files(tool, gen.prefix, f, c);
+		err = gen_write_files(tool, gen.prefix, f, c);
 	if (!err)
-		report(tool, gen.prefix, f, c);
+		gen_report(tool, gen.prefix, f, c);
 	dl_fabric_free(f);
 	dl_torus_config_free(c);
 	free(gen.failures);

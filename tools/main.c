@@ -24,7 +24,7 @@ static const struct command {
 };
 
 /* For the document.  Threads may warn side by side. */
-static void keep(struct tool *tool, const char *message)
+static void main_keep(struct tool *tool, const char *message)
 {
 	flockfile(stderr);
 	if (tool->warnings && json_array_append_new(tool->warnings, tool_json_text(message))) {
@@ -47,7 +47,7 @@ static void print_message(void *context, enum dl_log_level level, const char *me
 	struct tool *tool = context;
 
 	if (level == DL_LOG_WARNING)
-		keep(tool, message);
+		main_keep(tool, message);
 	tool->errors += level == DL_LOG_ERROR;
 	if (level > tool->level)
 		return;
@@ -57,8 +57,8 @@ static void print_message(void *context, enum dl_log_level level, const char *me
 		styles[level].label, tool->colour ? "\033[0m" : "", message);
 }
 
-static void show_progress(void *context, const char *what, const char *unit, double done,
-			  double total)
+static void main_show_progress(void *context, const char *what, const char *unit, double done,
+			       double total)
 {
 	struct tool *tool = context;
 
@@ -74,7 +74,7 @@ void tool_assume(struct tool *tool, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	keep(tool, text);
+	main_keep(tool, text);
 	dl_log(&tool->log, DL_LOG_INFO, "%s", text);
 }
 
@@ -188,7 +188,7 @@ static void hold_streams(void)
 		close(fd);
 }
 
-static int finish(struct tool *tool, int status)
+static int main_finish(struct tool *tool, int status)
 {
 	if (tool_json_failed())
 		status = TOOL_EXIT_ENVIRONMENT;
@@ -202,7 +202,7 @@ int main(int argc, char **argv)
 {
 	static char output[1 << 16];
 	struct tool tool = {
-		.log = { .write = print_message, .context = &tool, .progress = show_progress },
+		.log = { .write = print_message, .context = &tool, .progress = main_show_progress },
 		.level = DL_LOG_INFO,
 		.colour = is_terminal(),
 	};
@@ -223,7 +223,7 @@ int main(int argc, char **argv)
 	if (!err && asprintf(&name, "dateline %s", choice.command->word) < 0)
 		err = ENOMEM;
 	if (err)
-		return finish(&tool, err == EINVAL ? TOOL_EXIT_USAGE : TOOL_EXIT_ENVIRONMENT);
+		return main_finish(&tool, err == EINVAL ? TOOL_EXIT_USAGE : TOOL_EXIT_ENVIRONMENT);
 	argv[choice.first] = name;
 	status = choice.command->run(&tool, argc - choice.first, argv + choice.first);
 	campaign_end();
@@ -231,5 +231,5 @@ int main(int argc, char **argv)
 	json_decref(tool.warnings);
 	if (status == TOOL_EXIT_GOOD && tool.finding)
 		status = TOOL_EXIT_FINDING;
-	return finish(&tool, status);
+	return main_finish(&tool, status);
 }

@@ -77,7 +77,7 @@ static const struct dl_setting options[] = {
 	{ 0 }
 };
 
-static void check(const struct argp_state *state, void *to)
+static void route_check_options(const struct argp_state *state, void *to)
 {
 	const struct request *r = to;
 
@@ -90,7 +90,7 @@ static const struct tool_usage usage = {
 	.what = "netlist",
 	.input = tool_input_fabric,
 	.input_at = offsetof(struct request, input),
-	.check = check,
+	.check = route_check_options,
 	.args_doc = "[NET|DIR]",
 	.doc = "Compute all tables of a fabric and write them as a "
 	       "snapshot."
@@ -172,8 +172,8 @@ static int keep_groups(const struct dl_tables *before, struct dl_route_result *o
 	return err;
 }
 
-static int compute(const struct request *r, const struct tool_input *in, const struct dl_log *log,
-		   struct dl_route_result *out)
+static int route_compute(const struct request *r, const struct tool_input *in,
+			 const struct dl_log *log, struct dl_route_result *out)
 {
 	const struct dl_tables *before = in->snapshot.tables;
 	bool keep = r->multicast == KEEP_GROUPS && before && before->ngroups;
@@ -190,8 +190,8 @@ static int compute(const struct request *r, const struct tool_input *in, const s
 	return err;
 }
 
-static int write_snapshot(const struct tool *tool, const struct request *r,
-			  const struct tool_input *in, struct dl_tables *tables)
+static int route_write_snapshot(const struct tool *tool, const struct request *r,
+				const struct tool_input *in, struct dl_tables *tables)
 {
 	struct dl_snapshot s = { .tables = tables, .about.written = time(NULL) };
 	int err = dl_route_describe(in->torus, in->config, &r->options, &s);
@@ -232,9 +232,9 @@ int tool_cmd_route(struct tool *tool, int argc, char **argv)
 		err = -EINVAL;
 	}
 	if (!err)
-		err = compute(&r, &in, &tool->log, &routed);
+		err = route_compute(&r, &in, &tool->log, &routed);
 	if (!err && r.out)
-		err = write_snapshot(tool, &r, &in, routed.tables);
+		err = route_write_snapshot(tool, &r, &in, routed.tables);
 	dl_route_result_release(&routed);
 	tool_input_free(&in);
 	return tool_exit_status(err);

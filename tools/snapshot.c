@@ -66,7 +66,7 @@ static const struct dl_setting options[] = {
 	{ 0 }
 };
 
-static void check(const struct argp_state *state, void *to)
+static void snapshot_check_options(const struct argp_state *state, void *to)
 {
 	const struct request *r = to;
 
@@ -80,7 +80,7 @@ static const struct tool_usage usage = {
 	.options = options,
 	.args = args,
 	.args_doc = "[SNAPSHOT]",
-	.check = check,
+	.check = snapshot_check_options,
 	.doc = "Read all tables of a running fabric into a snapshot, or export one."
 	       "\v"
 	       "With --live, discovers the fabric, reads forwarding and multicast tables, "

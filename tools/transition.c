@@ -109,8 +109,8 @@ static int check_opening(void *context, const struct dl_log *log)
 	return err ? err : dl_transition_interrupted(o->plan);
 }
 
-static int check(struct dl_transition *t, enum dl_transition_order order, bool verified,
-		 const struct dl_log *log, struct dl_transition_result *v)
+static int transition_check(struct dl_transition *t, enum dl_transition_order order, bool verified,
+			    const struct dl_log *log, struct dl_transition_result *v)
 {
 	struct opening opening = { .plan = t, .verified = verified };
 	struct background b = { .run = check_opening, .context = &opening };
@@ -136,7 +136,7 @@ int transition_json(const struct dl_tables *old, const struct dl_tables *new,
 	if (err)
 		return err;
 	dl_transition_spare(&t);
-	err = check(&t, order, verified, log, &v);
+	err = transition_check(&t, order, verified, log, &v);
 	if (!err) {
 		*out = json_pack("{s:i, s:o, s:o}", "format", 1, "direct",
 				 direct_json(new->fabric, &v, order, coords), "phased",
@@ -158,8 +158,8 @@ static uint64_t owner_guid(const struct dl_fabric *f, uint16_t lid)
 }
 
 /* A change is one of the same fabric: what if these are two? */
-static int compare(const struct dl_log *log, const struct dl_fabric *old,
-		   const struct dl_fabric *new)
+static int transition_compare(const struct dl_log *log, const struct dl_fabric *old,
+			      const struct dl_fabric *new)
 {
 	uint32_t common = 0, moved = 0;
 
@@ -197,7 +197,7 @@ static void print_circle(const json_t *circle, FILE *to)
 	fputc('\n', to);
 }
 
-static void print(const json_t *d, FILE *to)
+static void transition_print(const json_t *d, FILE *to)
 {
 	const json_t *direct = tool_at(d, "direct"), *phased = tool_at(d, "phased");
 	const json_t *cycle = tool_at(direct, "cycle");
@@ -237,14 +237,14 @@ int tool_cmd_transition(struct tool *tool, int argc, char **argv)
 	if (!err)
 		err = tool_input_read(tool, &r.new, TOOL_INPUT_TABLES, &new);
 	if (!err)
-		err = compare(&tool->log, old.snapshot.fabric, new.snapshot.fabric);
+		err = transition_compare(&tool->log, old.snapshot.fabric, new.snapshot.fabric);
 	if (!err)
 		err = transition_json(old.snapshot.tables, new.snapshot.tables, r.order, false,
 				      &new.coords, &tool->log, &document);
 	if (!err) {
 		if (!tool_true_at(document, "phased.safe"))
 			status = TOOL_EXIT_FINDING;
-		err = tool_show(tool, document, print);
+		err = tool_show(tool, document, transition_print);
 	}
 	tool_input_free(&old);
 	tool_input_free(&new);

@@ -83,7 +83,7 @@ static uint16_t agent_lid(const struct dl_fabric *f, uint32_t port)
 	return f->ports[dl_fabric_is_switch(f, node) ? f->nodes[node].first_port : port].lid;
 }
 
-static bool next_port(void *context, struct dl_live_query *q)
+static bool counters_next_port(void *context, struct dl_live_query *q)
 {
 	struct asking *a = context;
 
@@ -137,7 +137,7 @@ int dl_live_counters_ask(const struct dl_live_options *o, const struct dl_fabric
 	const struct dl_live_queries list = { .what = "counters",
 					      .context = &a,
 					      .rewind = rewind_ports,
-					      .next = next_port,
+					      .next = counters_next_port,
 					      .answer = take_counters };
 	struct dl_live_mads *mads = NULL;
 	int err = dl_live_counters_new(f, out);

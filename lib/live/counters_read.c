@@ -19,7 +19,8 @@ struct reading {
 };
 
 /* Larger values win: the same counter comes with 32 and with 64 bits. */
-static void take(struct reading *r, uint32_t port, const char *name, size_t len, uint64_t value)
+static void counters_take(struct reading *r, uint32_t port, const char *name, size_t len,
+			  uint64_t value)
 {
 	for (unsigned int i = 0; i < DL_LIVE_COUNTERS; i++) {
 		const char *known = dl_live_counter_name(i);
@@ -37,7 +38,7 @@ static void take(struct reading *r, uint32_t port, const char *name, size_t len,
 	}
 }
 
-static uint32_t port_of(const struct dl_fabric *f, uint32_t node, uint64_t number)
+static uint32_t counters_port_of(const struct dl_fabric *f, uint32_t node, uint64_t number)
 {
 	if (node == DL_NONE || number > f->nodes[node].nports)
 		return DL_NONE;
@@ -45,7 +46,7 @@ static uint32_t port_of(const struct dl_fabric *f, uint32_t node, uint64_t numbe
 }
 
 /* "GUID 0x... port 3: [Name == 5] [Name == 7 (28.000B)]" */
-static int read_port_line(struct reading *r, struct dl_text *t)
+static int counters_read_port_line(struct reading *r, struct dl_text *t)
 {
 	uint64_t guid, number;
 	uint32_t port;
@@ -60,7 +61,7 @@ static int read_port_line(struct reading *r, struct dl_text *t)
 	err = dl_text_number(t, 10, DL_FABRIC_MAX_PORTS, "a port number", &number);
 	if (err)
 		return err;
-	port = port_of(r->f, dl_fabric_find_guid(r->f, guid), number);
+	port = counters_port_of(r->f, dl_fabric_find_guid(r->f, guid), number);
 	for (char *at = strchr(t->at, '['); at; at = strchr(t->at, '[')) {
 		size_t len = strcspn(at + 1, " ]");
 		uint64_t value;
@@ -71,13 +72,13 @@ static int read_port_line(struct reading *r, struct dl_text *t)
 		err = dl_text_number(t, 10, UINT64_MAX, "a counter", &value);
 		if (err)
 			return err;
-		take(r, port, at + 1, len, value);
+		counters_take(r, port, at + 1, len, value);
 	}
 	return 0;
 }
 
 /* "# Port counters: Lid 3 port 1 (...)"; other comments are none of ours. */
-static int read_heading(struct reading *r, struct dl_text *t)
+static int counters_read_heading(struct reading *r, struct dl_text *t)
 {
 	uint64_t lid, number;
 	uint32_t end;
@@ -99,7 +100,7 @@ static int read_heading(struct reading *r, struct dl_text *t)
 			return err;
 		end = lid && lid <= r->f->top_lid ? r->f->lid_port[lid] : DL_NONE;
 		if (end != DL_NONE && number != 255)
-			r->port = port_of(r->f, r->f->ports[end].node, number);
+			r->port = counters_port_of(r->f, r->f->ports[end].node, number);
 	}
 	return 0;
 }
@@ -114,16 +115,16 @@ static int read_counter(struct reading *r, struct dl_text *t)
 
 	if (!t->at[len] || end == digits)
 		return 0; /* other programs' words */
-	take(r, r->port, name, len, value);
+	counters_take(r, r->port, name, len, value);
 	return 0;
 }
 
-static int read_line(struct reading *r, struct dl_text *t)
+static int counters_read_line(struct reading *r, struct dl_text *t)
 {
 	if (dl_text_take_string(t, "GUID"))
-		return read_port_line(r, t);
+		return counters_read_port_line(r, t);
 	if (*t->at == '#')
-		return read_heading(r, t);
+		return counters_read_heading(r, t);
 	return read_counter(r, t);
 }
 
@@ -143,7 +144,7 @@ int dl_live_counters_read(const char *path, const struct dl_fabric *f, const str
 		return err;
 	dl_text_begin(&text, from, path, log);
 	while (!err && (state = dl_text_next(&text)) > 0)
-		err = read_line(&r, &text);
+		err = counters_read_line(&r, &text);
 	dl_text_end(&text);
 	fclose(from);
 	if (!err && !state && !out->nknown) {

@@ -62,7 +62,7 @@ ib_portid_t dl_live_route(const struct dl_live *l, uint32_t end_port)
 
 /* ---- discovery --------------------------------------------------------- */
 
-static uint32_t field(const void *info, enum MAD_FIELDS which)
+static uint32_t live_field(const void *info, enum MAD_FIELDS which)
 {
 	return mad_get_field((void *)info, 0, which);
 }
@@ -70,7 +70,7 @@ static uint32_t field(const void *info, enum MAD_FIELDS which)
 static uint8_t width_of(const void *info)
 {
 	static const uint8_t lanes[] = { [1] = 1, [2] = 4, [4] = 8, [8] = 12, [16] = 2 };
-	uint32_t code = field(info, IB_PORT_LINK_WIDTH_ACTIVE_F);
+	uint32_t code = live_field(info, IB_PORT_LINK_WIDTH_ACTIVE_F);
 
 	return code < sizeof(lanes) ? lanes[code] : 0;
 }
@@ -83,23 +83,23 @@ static uint8_t speed_of(const void *info)
 	static const uint8_t extended[] = {
 		[1] = DL_FABRIC_FDR, [2] = DL_FABRIC_EDR, [4] = DL_FABRIC_HDR, [8] = DL_FABRIC_NDR
 	};
-	uint32_t more = field(info, IB_PORT_LINK_SPEED_EXT_ACTIVE_F);
-	uint32_t code = field(info, IB_PORT_LINK_SPEED_ACTIVE_F);
+	uint32_t more = live_field(info, IB_PORT_LINK_SPEED_EXT_ACTIVE_F);
+	uint32_t code = live_field(info, IB_PORT_LINK_SPEED_ACTIVE_F);
 
 	if (more && more < sizeof(extended))
 		return extended[more];
 	return code < sizeof(plain) ? plain[code] : DL_FABRIC_SPEED_UNKNOWN;
 }
 
-static uint8_t vls_of(const void *info)
+static uint8_t live_vls_of(const void *info)
 {
 	static const uint8_t counts[] = { 0, 1, 2, 4, 8, 15 };
-	uint32_t code = field(info, IB_PORT_OPER_VLS_F);
+	uint32_t code = live_field(info, IB_PORT_OPER_VLS_F);
 
 	return code < sizeof(counts) ? counts[code] : 0;
 }
 
-static int add_node(struct dl_fabric *f, const struct dl_live_node *n, uint32_t *node)
+static int live_add_node(struct dl_fabric *f, const struct dl_live_node *n, uint32_t *node)
 {
 	static const char letters[] = {
 		[DL_FABRIC_CA] = 'H', [DL_FABRIC_SWITCH] = 'S', [DL_FABRIC_ROUTER] = 'R'
@@ -114,9 +114,9 @@ static int add_node(struct dl_fabric *f, const struct dl_live_node *n, uint32_t 
 	if (err)
 		return err;
 	f->nodes[*node].system_guid = mad_get_field64((void *)n->info, 0, IB_NODE_SYSTEM_GUID_F);
-	f->nodes[*node].device = field(n->info, IB_NODE_DEVID_F);
-	f->nodes[*node].vendor = field(n->info, IB_NODE_VENDORID_F);
-	f->nodes[*node].lft_cap = field(n->switch_info, IB_SW_LINEAR_FDB_CAP_F);
+	f->nodes[*node].device = live_field(n->info, IB_NODE_DEVID_F);
+	f->nodes[*node].vendor = live_field(n->info, IB_NODE_VENDORID_F);
+	f->nodes[*node].lft_cap = live_field(n->switch_info, IB_SW_LINEAR_FDB_CAP_F);
 	return 0;
 }
 
@@ -127,17 +127,17 @@ static void fill_port(struct dl_live *l, uint32_t at, const struct dl_live_node 
 
 	p->width = width_of(info);
 	p->speed = speed_of(info);
-	p->vls = vls_of(info);
-	p->arb_high_cap = field(info, IB_PORT_VL_ARBITRATION_HIGH_CAP_F);
-	p->arb_low_cap = field(info, IB_PORT_VL_ARBITRATION_LOW_CAP_F);
-	l->capabilities[at] = field(info, IB_PORT_CAPMASK_F);
-	l->high_limit[at] = field(info, IB_PORT_VL_HIGH_LIMIT_F);
+	p->vls = live_vls_of(info);
+	p->arb_high_cap = live_field(info, IB_PORT_VL_ARBITRATION_HIGH_CAP_F);
+	p->arb_low_cap = live_field(info, IB_PORT_VL_ARBITRATION_LOW_CAP_F);
+	l->capabilities[at] = live_field(info, IB_PORT_CAPMASK_F);
+	l->high_limit[at] = live_field(info, IB_PORT_VL_HIGH_LIMIT_F);
 	if (!dl_fabric_is_end_port(l->f, at))
 		return;
 	p->guid = p->num ? n->ports[p->num].guid :
 			   mad_get_field64((void *)n->info, 0, IB_NODE_PORT_GUID_F);
-	p->lid = field(info, IB_PORT_LID_F);
-	p->lmc = field(info, IB_PORT_LMC_F);
+	p->lid = live_field(info, IB_PORT_LID_F);
+	p->lmc = live_field(info, IB_PORT_LMC_F);
 	if (p->guid || !p->lid)
 		return;
 	/* Dumps name an end port by its GUID. */
@@ -151,14 +151,15 @@ static void fill_port(struct dl_live *l, uint32_t at, const struct dl_live_node 
 /* What the local node's port says. */
 static void fill_sm(struct dl_live *l, const struct dl_live_node *n)
 {
-	unsigned int port = n->type == DL_FABRIC_SWITCH ? 0 : field(n->info, IB_NODE_LOCAL_PORT_F);
+	unsigned int port = n->type == DL_FABRIC_SWITCH ? 0 :
+							  live_field(n->info, IB_NODE_LOCAL_PORT_F);
 	const uint8_t *info;
 
 	if (port > n->nports || !n->ports[port].answered)
 		return;
 	info = n->ports[port].info;
-	l->sm.lid = field(info, IB_PORT_SMLID_F);
-	l->sm.sl = field(info, IB_PORT_SMSL_F);
+	l->sm.lid = live_field(info, IB_PORT_SMLID_F);
+	l->sm.sl = live_field(info, IB_PORT_SMSL_F);
 	l->sm.qp = 1;
 	l->sm.qkey = IB_DEFAULT_QP1_QKEY;
 }
@@ -168,9 +169,9 @@ static void fill_switch(struct dl_live *l, const struct dl_live_node *n, uint32_
 	struct dl_live_switch *sw = &l->switches[s];
 
 	sw->path = n->path;
-	sw->lft_top = field(n->switch_info, IB_SW_LINEAR_FDB_TOP_F);
-	sw->mft_cap = field(n->switch_info, IB_SW_MCAST_FDB_CAP_F);
-	sw->mft_top = field(n->switch_info, IB_SW_MCAST_FDB_TOP_F);
+	sw->lft_top = live_field(n->switch_info, IB_SW_LINEAR_FDB_TOP_F);
+	sw->mft_cap = live_field(n->switch_info, IB_SW_MCAST_FDB_CAP_F);
+	sw->mft_top = live_field(n->switch_info, IB_SW_MCAST_FDB_TOP_F);
 }
 
 /* ---- cables ------------------------------------------------------------- */
@@ -181,8 +182,8 @@ enum agreement {
 	DENIED
 };
 
-static enum agreement agreement(const struct dl_live_found *w, const struct dl_live_node *n,
-				unsigned int p)
+static enum agreement live_agreement(const struct dl_live_found *w, const struct dl_live_node *n,
+				     unsigned int p)
 {
 	const struct dl_live_node *far = w->nodes[n->ports[p].far];
 	unsigned int q = n->ports[p].far_num;
@@ -193,17 +194,18 @@ static enum agreement agreement(const struct dl_live_found *w, const struct dl_l
 		return far->ports[q].far == n->number && far->ports[q].far_num == p ? CONFIRMED :
 										      DENIED;
 	/* It is up here: a port that says it is down there is another one. */
-	if (far->ports[q].answered && field(far->ports[q].info, IB_PORT_PHYS_STATE_F) != LINK_UP)
+	if (far->ports[q].answered &&
+	    live_field(far->ports[q].info, IB_PORT_PHYS_STATE_F) != LINK_UP)
 		return DENIED;
 	return CLAIMED;
 }
 
-static void add_cable(struct dl_live *l, const struct dl_live_found *w, const uint32_t *index,
-		      const struct dl_live_node *n, unsigned int p, enum agreement wanted)
+static void live_add_cable(struct dl_live *l, const struct dl_live_found *w, const uint32_t *index,
+			   const struct dl_live_node *n, unsigned int p, enum agreement wanted)
 {
 	const struct dl_live_node *far = w->nodes[n->ports[p].far];
 	unsigned int q = n->ports[p].far_num;
-	enum agreement a = agreement(w, n, p);
+	enum agreement a = live_agreement(w, n, p);
 
 	if (a != wanted && (a != DENIED || wanted != CLAIMED))
 		return;
@@ -224,7 +226,7 @@ static void add_cables(struct dl_live *l, const struct dl_live_found *w, const u
 		for (uint32_t i = 0; i < w->n; i++)
 			for (unsigned int p = 1; p <= w->nodes[i]->nports; p++)
 				if (!w->nodes[i]->left_out && w->nodes[i]->ports[p].far != DL_NONE)
-					add_cable(l, w, index, w->nodes[i], p, wanted);
+					live_add_cable(l, w, index, w->nodes[i], p, wanted);
 }
 
 /* ---- LIDs that several ports claim --------------------------------------- */
@@ -330,21 +332,21 @@ out:
 
 /* ---- the fabric --------------------------------------------------------- */
 
-static int add_nodes(struct dl_live *l, const struct dl_live_found *w, uint32_t *index)
+static int live_add_nodes(struct dl_live *l, const struct dl_live_found *w, uint32_t *index)
 {
 	int err = dl_fabric_new(&l->f);
 
 	for (uint32_t i = 0; !err && i < w->n; i++)
 		if (!w->nodes[i]->left_out)
-			err = add_node(l->f, w->nodes[i], &index[i]);
+			err = live_add_node(l->f, w->nodes[i], &index[i]);
 	/* The switches get their numbers. */
 	return err ? err : dl_fabric_finish(l->f, l->log);
 }
 
-static int build(struct dl_live *l, const struct dl_live_found *w)
+static int live_build(struct dl_live *l, const struct dl_live_found *w)
 {
 	uint32_t *index = calloc(w->n + 1, sizeof(*index));
-	int err = index ? add_nodes(l, w, index) : -ENOMEM;
+	int err = index ? live_add_nodes(l, w, index) : -ENOMEM;
 
 	if (!err) {
 		l->switches = calloc(l->f->nswitches + 1, sizeof(*l->switches));
@@ -386,7 +388,7 @@ int dl_live_discover(struct dl_live *l)
 		err = -ENODEV;
 	}
 	if (!err)
-		err = build(l, &found);
+		err = live_build(l, &found);
 	dl_live_found_free(&found);
 	return err;
 }

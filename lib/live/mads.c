@@ -211,8 +211,8 @@ static int fill_window(struct dl_live_mads *m, const struct dl_live_queries *lis
 
 /* ---- receiving --------------------------------------------------------- */
 
-static void finish(struct dl_live_mads *m, const struct dl_live_queries *list, struct slot *slot,
-		   enum dl_live_answer how, unsigned int status)
+static void mads_finish(struct dl_live_mads *m, const struct dl_live_queries *list,
+			struct slot *slot, enum dl_live_answer how, unsigned int status)
 {
 	slot->sent = 0;
 	m->busy--;
@@ -220,7 +220,7 @@ static void finish(struct dl_live_mads *m, const struct dl_live_queries *list, s
 	list->answer(list->context, &slot->q, how, status);
 }
 
-static void take(struct dl_live_mads *m, const struct dl_live_queries *list)
+static void mads_take(struct dl_live_mads *m, const struct dl_live_queries *list)
 {
 	uint8_t *mad = umad_get_mad(m->buffer);
 	uint32_t trid = mad_get_field64(mad, 0, IB_MAD_TRID_F);
@@ -240,7 +240,7 @@ static void take(struct dl_live_mads *m, const struct dl_live_queries *list)
 	if (status & STATUS_BUSY && slot->sent <= m->o.retries)
 		return;
 	memcpy(slot->q.data, mad + layout->offset, layout->size);
-	finish(m, list, slot, status ? DL_LIVE_REFUSED : DL_LIVE_ANSWERED, status);
+	mads_finish(m, list, slot, status ? DL_LIVE_REFUSED : DL_LIVE_ANSWERED, status);
 }
 
 /* Send again what is overdue, or give it up. */
@@ -256,7 +256,7 @@ static int check_time(struct dl_live_mads *m, const struct dl_live_queries *list
 			continue;
 		if (slot->deadline <= now) {
 			if (slot->sent > m->o.retries) {
-				finish(m, list, slot, DL_LIVE_SILENT, 0);
+				mads_finish(m, list, slot, DL_LIVE_SILENT, 0);
 				continue;
 			}
 			err = send_slot(m, i);
@@ -270,7 +270,8 @@ static int check_time(struct dl_live_mads *m, const struct dl_live_queries *list
 	return 0;
 }
 
-static void show_progress(struct dl_live_mads *m, const struct dl_live_queries *list, bool last)
+static void mads_show_progress(struct dl_live_mads *m, const struct dl_live_queries *list,
+			       bool last)
 {
 	uint64_t now = now_ms();
 
@@ -280,7 +281,7 @@ static void show_progress(struct dl_live_mads *m, const struct dl_live_queries *
 	dl_progress(m->log, list->what, "", m->done, m->total);
 }
 
-static uint64_t count(const struct dl_live_queries *list)
+static uint64_t mads_count(const struct dl_live_queries *list)
 {
 	struct dl_live_query q;
 	uint64_t n = 0;
@@ -298,7 +299,7 @@ int dl_live_mads_run(struct dl_live_mads *m, const struct dl_live_queries *list)
 	int err = 0, wait = 0;
 
 	m->asked = m->done = 0;
-	m->total = count(list);
+	m->total = mads_count(list);
 	while (!err) {
 		int len = IB_MAD_SIZE;
 
@@ -309,10 +310,10 @@ int dl_live_mads_run(struct dl_live_mads *m, const struct dl_live_queries *list)
 		if (err || !m->busy)
 			continue;
 		if (umad_recv(m->port, m->buffer, &len, wait) >= 0)
-			take(m, list);
-		show_progress(m, list, false);
+			mads_take(m, list);
+		mads_show_progress(m, list, false);
 	}
-	show_progress(m, list, true);
+	mads_show_progress(m, list, true);
 	/* After an error: whatever is still under way is nobody's. */
 	for (uint32_t i = 0; i < m->o.in_flight; i++)
 		m->slots[i].sent = 0;

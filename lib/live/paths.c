@@ -109,7 +109,7 @@ static void answer_pair(void *context, const struct dl_live_query *q, enum dl_li
 		p->silent++;
 }
 
-static int ask(struct pairs *p, bool first_only)
+static int paths_ask(struct pairs *p, bool first_only)
 {
 	struct dl_live_queries list = {
 		.what = "path SLs",
@@ -124,7 +124,7 @@ static int ask(struct pairs *p, bool first_only)
 }
 
 /* Sources and destinations, as the options want them. */
-static int choose(struct pairs *p)
+static int paths_choose(struct pairs *p)
 {
 	const struct dl_fabric *f = p->l->f;
 	bool adapters = p->l->o.paths == DL_LIVE_PATHS_ADAPTERS;
@@ -164,13 +164,13 @@ static int ask_all(struct pairs *p)
 		t->psl_src[p->ends[i]] = i;
 	for (uint32_t i = 0; i < p->nlids; i++)
 		t->psl_dst[p->lids[i]] = i;
-	err = ask(p, true);
+	err = paths_ask(p, true);
 	if (err)
 		return err;
 	if (p->silent)
 		return no_answer(p);
 	p->refused = 0;
-	err = ask(p, false);
+	err = paths_ask(p, false);
 	if (p->refused)
 		dl_log(p->l->log, DL_LOG_WARNING,
 		       "%llu pair%s without a path by the subnet administrator's word",
@@ -192,7 +192,7 @@ static void forget_path_sls(struct dl_tables *t)
 }
 
 /* Not read, and said so: what needs path SLs is not judged. */
-static void leave_out(struct dl_live *l)
+static void paths_leave_out(struct dl_live *l)
 {
 	dl_log(l->log, DL_LOG_WARNING,
 	       "path SLs are not read: %u switches, more than %u; --paths all reads them, which "
@@ -210,10 +210,10 @@ int dl_live_path_sls(struct dl_live *l, struct dl_tables *t)
 	if (l->o.paths == DL_LIVE_PATHS_NONE)
 		return 0;
 	if (l->o.paths == DL_LIVE_PATHS_SOME && l->f->nswitches > DL_LIVE_PATHS_SWITCHES) {
-		leave_out(l);
+		paths_leave_out(l);
 		return 0;
 	}
-	err = choose(&p);
+	err = paths_choose(&p);
 	if (!err)
 		err = find_sm(&p);
 	if (!err)

@@ -59,7 +59,7 @@ struct walk {
 	bool full;
 };
 
-static uint32_t field(const void *info, enum MAD_FIELDS which)
+static uint32_t walk_field(const void *info, enum MAD_FIELDS which)
 {
 	return mad_get_field((void *)info, 0, which);
 }
@@ -146,7 +146,7 @@ static void detail_answer(void *context, const struct dl_live_query *q, enum dl_
 	}
 }
 
-static int run(struct walk *w, bool details)
+static int walk_run(struct walk *w, bool details)
 {
 	struct dl_live_queries list = {
 		.what = details ? "nodes" : "links",
@@ -208,10 +208,10 @@ static int new_node(struct walk *w, const struct visit *v, struct dl_live_node *
 	struct dl_live_found *found = w->found;
 	struct dl_live_node **nodes =
 		dl_array_grow(found->nodes, sizeof(*nodes), found->n, 1, &found->cap);
-	unsigned int type = field(v->info, IB_NODE_TYPE_F);
+	unsigned int type = walk_field(v->info, IB_NODE_TYPE_F);
 	uint64_t guid = mad_get_field64((void *)v->info, 0, IB_NODE_GUID_F);
 	unsigned int nports =
-		dl_fabric_ports(w->l->log, field(v->info, IB_NODE_NPORTS_F), guid, "a node");
+		dl_fabric_ports(w->l->log, walk_field(v->info, IB_NODE_NPORTS_F), guid, "a node");
 	struct dl_live_node *n;
 
 	if (!nodes)
@@ -236,9 +236,9 @@ static int new_node(struct walk *w, const struct visit *v, struct dl_live_node *
  * The node that answered, new or known.  NULL in *out: it contradicts itself
  * or what is known, and is left out.
  */
-static int meet(struct walk *w, const struct visit *v, struct dl_live_node **out)
+static int walk_meet(struct walk *w, const struct visit *v, struct dl_live_node **out)
 {
-	unsigned int type = field(v->info, IB_NODE_TYPE_F);
+	unsigned int type = walk_field(v->info, IB_NODE_TYPE_F);
 	struct dl_live_node key = { .guid = mad_get_field64((void *)v->info, 0, IB_NODE_GUID_F) };
 	struct dl_live_node **known = tfind(&key, &w->by_guid, compare_guids), *n;
 	int err;
@@ -257,7 +257,8 @@ static int meet(struct walk *w, const struct visit *v, struct dl_live_node **out
 	}
 	if (n) {
 		if (n->type == type &&
-		    n->nports == dl_fabric_ports(NULL, field(v->info, IB_NODE_NPORTS_F), 0, ""))
+		    n->nports ==
+			    dl_fabric_ports(NULL, walk_field(v->info, IB_NODE_NPORTS_F), 0, ""))
 			*out = n;
 		return 0;
 	}
@@ -276,8 +277,8 @@ static int meet(struct walk *w, const struct visit *v, struct dl_live_node **out
 static int take_visit(struct walk *w, const struct visit *v)
 {
 	struct dl_live_node *n, *from = v->from == DL_NONE ? NULL : w->found->nodes[v->from];
-	unsigned int in = field(v->info, IB_NODE_LOCAL_PORT_F);
-	int err = v->answered ? meet(w, v, &n) : 0;
+	unsigned int in = walk_field(v->info, IB_NODE_LOCAL_PORT_F);
+	int err = v->answered ? walk_meet(w, v, &n) : 0;
 
 	if (err || !v->answered)
 		return err;
@@ -298,8 +299,8 @@ static int take_visit(struct walk *w, const struct visit *v)
 		       ") leads to says that it is port %u of a node of type %u with %u ports and "
 		       "GUID "
 		       "0x%016" PRIx64 ", which cannot be: left out",
-		       v->out, from->desc, from->guid, in, field(v->info, IB_NODE_TYPE_F),
-		       field(v->info, IB_NODE_NPORTS_F),
+		       v->out, from->desc, from->guid, in, walk_field(v->info, IB_NODE_TYPE_F),
+		       walk_field(v->info, IB_NODE_NPORTS_F),
 		       mad_get_field64((void *)v->info, 0, IB_NODE_GUID_F));
 	return 0;
 }
@@ -316,28 +317,28 @@ static int go_on(struct walk *w, const struct dl_live_node *n)
 		return 0;
 	for (unsigned int p = 1; !err && p <= n->nports; p++)
 		if (n->ports[p].answered &&
-		    field(n->ports[p].info, IB_PORT_PHYS_STATE_F) == LINK_UP)
+		    walk_field(n->ports[p].info, IB_PORT_PHYS_STATE_F) == LINK_UP)
 			err = add_visit(w, &n->path, n->number, p);
 	return err;
 }
 
-static int wave(struct walk *w)
+static int walk_wave(struct walk *w)
 {
 	uint32_t first = w->found->n;
-	int err = run(w, false);
+	int err = walk_run(w, false);
 
 	w->ndetails = 0;
 	for (uint32_t i = 0; !err && i < w->nvisits; i++)
 		err = take_visit(w, &w->visits[i]);
 	if (!err)
-		err = run(w, true);
+		err = walk_run(w, true);
 	w->nvisits = 0;
 	for (uint32_t i = first; !err && i < w->found->n; i++)
 		err = go_on(w, w->found->nodes[i]);
 	return err;
 }
 
-static void keep(void *node)
+static void walk_keep(void *node)
 {
 	(void)node;
 }
@@ -348,12 +349,12 @@ int dl_live_walk(struct dl_live *l, struct dl_live_found *found)
 	int err = add_visit(&w, &l->self, DL_NONE, 0);
 
 	while (!err && w.nvisits)
-		err = wave(&w);
+		err = walk_wave(&w);
 	if (w.full)
 		dl_log(l->log, DL_LOG_WARNING,
 		       "more than %u nodes answer, which no subnet holds: the rest is left out",
 		       MAX_NODES);
-	tdestroy(w.by_guid, keep);
+	tdestroy(w.by_guid, walk_keep);
 	free(w.visits);
 	free(w.details);
 	return err;

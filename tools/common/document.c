@@ -26,7 +26,7 @@
  */
 static atomic_bool exhausted; /* threads may work side by side */
 
-static void *allocate(size_t size)
+static void *document_allocate(size_t size)
 {
 	void *memory = malloc(size);
 
@@ -37,7 +37,7 @@ static void *allocate(size_t size)
 
 void tool_json_begin(void)
 {
-	json_set_alloc_funcs(allocate, free);
+	json_set_alloc_funcs(document_allocate, free);
 }
 
 int tool_json_read(const char *path, const struct dl_log *log, json_t **out)
@@ -266,7 +266,7 @@ static bool has_text(const json_t *list, const char *text)
  * What all documents have: the version of their form first, and last what was
  * warned of and assumed on the way to the result.
  */
-static int complete(const struct tool *tool, json_t **document)
+static int document_complete(const struct tool *tool, json_t **document)
 {
 	json_t *whole = json_pack("{s:i}", "format", 1), *warnings;
 	const json_t *item;
@@ -306,7 +306,7 @@ char *tool_text_of(const json_t *document, void (*print)(const json_t *document,
 }
 
 /* `end` follows the text, which goes. */
-static int show(const struct tool *tool, char *text, const char *end)
+static int document_show(const struct tool *tool, char *text, const char *end)
 {
 	int err = text ? 0 : -ENOMEM;
 
@@ -328,7 +328,7 @@ int tool_print_json_with(const struct tool *tool, json_t *document, const struct
 	if (document && part)
 		tool_json_with(document, part->key, json_null());
 	if (document)
-		exhausted |= complete(tool, &document) == -ENOMEM;
+		exhausted |= document_complete(tool, &document) == -ENOMEM;
 	if (document && !exhausted)
 		text = json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
 	json_decref(document);
@@ -344,7 +344,7 @@ int tool_print_json_with(const struct tool *tool, json_t *document, const struct
 		part->print(part->context, stdout);
 		memmove(text, rest, strlen(rest) + 1);
 	}
-	return show(tool, text, "\n");
+	return document_show(tool, text, "\n");
 }
 
 int tool_print_json(const struct tool *tool, json_t *document)
@@ -361,5 +361,5 @@ int tool_show(const struct tool *tool, json_t *document,
 		return tool_print_json(tool, document);
 	text = tool_text_of(document, print);
 	json_decref(document);
-	return show(tool, text, "");
+	return document_show(tool, text, "");
 }

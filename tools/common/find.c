@@ -22,7 +22,7 @@ static int compare_text(const struct find_name *a, const struct find_name *b)
 	return order ? order : (a->len > b->len) - (a->len < b->len);
 }
 
-static int compare(const void *a, const void *b)
+static int find_compare(const void *a, const void *b)
 {
 	const struct find_name *x = a, *y = b;
 	int order = compare_text(x, y);
@@ -48,7 +48,7 @@ int find_begin(struct find *f, const struct tool_input *in)
 		if (word && word < len)
 			f->names[f->n++] = (struct find_name){ name, word, i, false };
 	}
-	qsort(f->names, f->n, sizeof(*f->names), compare);
+	qsort(f->names, f->n, sizeof(*f->names), find_compare);
 	return dl_fabric_index_ports(fabric, &f->ports);
 }
 
@@ -121,8 +121,8 @@ static int node_of_name(const struct find *f, const struct dl_log *log, const ch
 	return 0;
 }
 
-static int find_node(const struct find *f, const struct dl_log *log, const char *text, size_t len,
-		     uint32_t *node)
+static int find_named_node(const struct find *f, const struct dl_log *log, const char *text,
+			   size_t len, uint32_t *node)
 {
 	char word[64];
 	uint64_t guid;
@@ -140,7 +140,7 @@ static int find_node(const struct find *f, const struct dl_log *log, const char 
 }
 
 /* NODE/PORT: where the number stands, or NULL. */
-static const char *port_number(const char *text, uint64_t *number)
+static const char *find_port_number(const char *text, uint64_t *number)
 {
 	const char *slash = strrchr(text, '/');
 	const char *end = slash ? dl_number_scan(slash + 1, 10, number) : NULL;
@@ -195,10 +195,10 @@ static uint32_t end_port_of(const struct dl_fabric *f, uint32_t node)
 int find_port(const struct find *f, const struct dl_log *log, const char *text, uint32_t *port)
 {
 	uint64_t number = 0;
-	const char *slash = port_number(text, &number);
+	const char *slash = find_port_number(text, &number);
 	const struct dl_fabric_node *n;
 	uint32_t node;
-	int err = slash ? find_node(f, log, text, slash - text, &node) : -ENOENT;
+	int err = slash ? find_named_node(f, log, text, slash - text, &node) : -ENOENT;
 
 	if (err)
 		return err == -ENOENT ? not_there(f, log, text) : err;
@@ -222,10 +222,10 @@ int find_end_port(const struct find *f, const struct dl_log *log, const char *te
 
 	if (by_number(f, text, out))
 		return 0;
-	err = find_node(f, log, text, strlen(text), &node);
+	err = find_named_node(f, log, text, strlen(text), &node);
 	if (!err) {
 		port = end_port_of(fabric, node);
-	} else if (err == -ENOENT && port_number(text, &number)) {
+	} else if (err == -ENOENT && find_port_number(text, &number)) {
 		err = find_port(f, log, text, &port);
 		if (!err && !dl_fabric_is_end_port(fabric, port)) {
 			dl_log(log, DL_LOG_ERROR, "%s is not an end port: a switch's is port 0",

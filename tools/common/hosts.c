@@ -22,7 +22,7 @@ struct list {
 	uint32_t names;
 };
 
-static int bad(const struct list *l, const char *what, const char *item)
+static int hosts_bad(const struct list *l, const char *what, const char *item)
 {
 	if (l->text)
 		return dl_text_error(l->text, "\"%s\": %s", item, what);
@@ -30,20 +30,20 @@ static int bad(const struct list *l, const char *what, const char *item)
 	return -EINVAL;
 }
 
-static int add_name(struct list *l, const char *name)
+static int hosts_add_name(struct list *l, const char *name)
 {
 	struct find_result end;
 	int err;
 
 	if (++l->names > MAX_NAMES)
-		return bad(l, "this list stands for too many hosts", name);
+		return hosts_bad(l, "this list stands for too many hosts", name);
 	err = find_end_port(l->find, l->log, name, &end);
 	if (err)
 		return l->text ? dl_text_error(l->text, "\"%s\": no such end port", name) : err;
 	return l->add(l->context, name, &end);
 }
 
-static int expand(struct list *l, char name[MAX_NAME], size_t len, const char *item);
+static int hosts_expand(struct list *l, char name[MAX_NAME], size_t len, const char *item);
 
 /* Each number of "01-20" or "7", then what follows the brackets. */
 static int expand_range(struct list *l, char name[MAX_NAME], size_t len, const char **at,
@@ -62,40 +62,40 @@ static int expand_range(struct list *l, char name[MAX_NAME], size_t len, const c
 	}
 	if (*at == start || !isdigit((unsigned char)*start) || last < first || width > 18 ||
 	    last - first >= MAX_NAMES)
-		return bad(l, "expected a range such as 1-20", start);
+		return hosts_bad(l, "expected a range such as 1-20", start);
 	for (uint64_t i = first; !err && i <= last; i++) {
 		int n = snprintf(name + len, MAX_NAME - len, "%0*llu", width,
 				 (unsigned long long)i);
 
-		err = n < (int)(MAX_NAME - len) ? expand(l, name, len + n, after) :
-						  bad(l, "this name is too long", name);
+		err = n < (int)(MAX_NAME - len) ? hosts_expand(l, name, len + n, after) :
+						  hosts_bad(l, "this name is too long", name);
 	}
 	return err;
 }
 
 /* `name` has `len` characters so far; `item` is the rest, with its brackets. */
-static int expand(struct list *l, char name[MAX_NAME], size_t len, const char *item)
+static int hosts_expand(struct list *l, char name[MAX_NAME], size_t len, const char *item)
 {
 	size_t plain = strcspn(item, "[");
 	const char *end, *at;
 	int err = 0;
 
 	if (plain >= MAX_NAME - len)
-		return bad(l, "this name is too long", item);
+		return hosts_bad(l, "this name is too long", item);
 	memcpy(name + len, item, plain);
 	len += plain;
 	name[len] = '\0';
 	if (!item[plain])
-		return add_name(l, name);
+		return hosts_add_name(l, name);
 	end = strchr(item, ']');
 	if (!end)
-		return bad(l, "a bracket has no end", item);
+		return hosts_bad(l, "a bracket has no end", item);
 	for (at = item + plain + 1; !err; at++) {
 		err = expand_range(l, name, len, &at, end + 1);
 		if (err || at == end)
 			break;
 		if (*at != ',')
-			return bad(l, "expected a comma or ]", at);
+			return hosts_bad(l, "expected a comma or ]", at);
 	}
 	return err;
 }
@@ -109,7 +109,7 @@ static int take_items(struct list *l, char *items)
 	int err = 0;
 
 	if (!find_end_port(l->find, NULL, items, &end))
-		return add_name(l, items);
+		return hosts_add_name(l, items);
 	for (char *c = items; !err; c++) {
 		within = *c == '[' || (within && *c != ']');
 		if (*c && (*c != ',' || within))
@@ -120,7 +120,7 @@ static int take_items(struct list *l, char *items)
 		for (char *back = c; back > from && strchr(" \t\r", back[-1]);)
 			*--back = '\0';
 		if (*from)
-			err = expand(l, name, 0, from);
+			err = hosts_expand(l, name, 0, from);
 		if (c == items)
 			break;
 		from = items;
@@ -128,7 +128,7 @@ static int take_items(struct list *l, char *items)
 	return err;
 }
 
-static int read_file(struct list *l, const char *path)
+static int hosts_read_file(struct list *l, const char *path)
 {
 	FILE *from = strcmp(path, "-") ? fopen(path, "r") : stdin;
 	struct dl_text text;
@@ -162,7 +162,7 @@ int hosts_read(const struct find *find, const char *list, const struct dl_log *l
 	int err;
 
 	if (!strcmp(list, "-") || (!stat(list, &st) && !S_ISDIR(st.st_mode)))
-		return read_file(&l, list);
+		return hosts_read_file(&l, list);
 	items = strdup(list);
 	err = items ? take_items(&l, items) : -ENOMEM;
 	free(items);

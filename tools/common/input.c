@@ -201,7 +201,7 @@ static int path_sls(const struct tool_coords *c, struct dl_tables *t)
 }
 
 /* SL 0 on all paths. */
-static int same_sl(struct dl_tables *t)
+static int input_same_sl(struct dl_tables *t)
 {
 	int err = dl_tables_new_psl(t, 1, 1);
 
@@ -229,7 +229,7 @@ static int complete_sls(struct tool *tool, const struct tool_input_options *o,
 	if (!strcmp(s->about.mode, "any-sl")) {
 		tool_assume(tool, "no path SLs given: SL 0, as any-SL mode grants");
 		s->about.sls = DL_SNAPSHOT_SLS_ENGINE;
-		return same_sl(s->tables);
+		return input_same_sl(s->tables);
 	}
 	/* Balanced ties have SLs of their own. */
 	if (!coords->site || !coords->certain || strstr(s->about.mode, "-balanced"))
@@ -275,8 +275,8 @@ static bool is_directory(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-static int read_fabric(const struct tool *tool, const struct tool_input_options *o, bool tables,
-		       struct dl_snapshot *s)
+static int input_read_fabric(const struct tool *tool, const struct tool_input_options *o,
+			     bool tables, struct dl_snapshot *s)
 {
 	int packed;
 
@@ -324,7 +324,7 @@ int tool_input_read(struct tool *tool, const struct tool_input_options *o,
 	int err;
 
 	memset(in, 0, sizeof(*in));
-	err = read_fabric(tool, o, tables, &in->snapshot);
+	err = input_read_fabric(tool, o, tables, &in->snapshot);
 	if (err)
 		return err;
 	in->fabric = in->snapshot.fabric;

@@ -27,7 +27,7 @@ struct again {
 	struct dl_route_options options;
 };
 
-static bool same_sls(const struct dl_tables *a, const struct dl_tables *b)
+static bool live_same_sls(const struct dl_tables *a, const struct dl_tables *b)
 {
 	const struct dl_fabric *f = a->fabric;
 	uint32_t step = 1 + (uint32_t)((double)f->top_lid * f->top_lid / LOOK_UPS);
@@ -71,7 +71,7 @@ static int try_ties(struct again *a, const struct dl_tables *t, enum dl_route_ti
 	a->options.ties = ties;
 	err = dl_route(a->torus, a->config, &a->options, NULL, &routed);
 	if (!err)
-		err = same_sls(t, routed.tables) && similar_entries(t, routed.tables);
+		err = live_same_sls(t, routed.tables) && similar_entries(t, routed.tables);
 	dl_route_result_release(&routed);
 	return err == -ENOMEM || err > 0 ? err : 0;
 }
@@ -102,7 +102,7 @@ static int route_again(struct again *a, const struct dl_tables *t, const struct 
 }
 
 /* What is told of it, but for where its path SLs come from. */
-static int describe(const struct tool *tool, const struct again *a, struct dl_snapshot *s)
+static int live_describe(const struct tool *tool, const struct again *a, struct dl_snapshot *s)
 {
 	enum dl_snapshot_sls sls = s->about.sls;
 	int err = dl_route_describe(a->torus, a->config, &a->options, s);
@@ -154,7 +154,7 @@ int tool_read_live(const struct tool *tool, const struct dl_live_options *o, str
 	if (!err && marked)
 		err = route_again(&a, s->tables, marked);
 	if (err > 0) {
-		err = describe(tool, &a, s);
+		err = live_describe(tool, &a, s);
 	} else if (!err) {
 		dl_log(&tool->log, DL_LOG_INFO, "routing engine and mode: unknown: %s",
 		       marked ? "the switches hold marks of Dateline's, but not its tables" :

@@ -26,7 +26,7 @@ int steps_add(struct steps *s, json_t *step)
 }
 
 /* What comes before the steps: printed, or part of the document. */
-static int begin(const struct steps_model *m, const void *model, bool print, json_t *document)
+static int steps_begin(const struct steps_model *m, const void *model, bool print, json_t *document)
 {
 	json_t *part = m->before ? m->before(model) : json_object();
 	int err = json_object_update(document, part) || tool_json_failed() ? -ENOMEM : 0;
@@ -38,8 +38,8 @@ static int begin(const struct steps_model *m, const void *model, bool print, jso
 }
 
 /* What comes after them. */
-static int end(const struct tool *tool, const struct steps_model *m, const void *model,
-	       const char *path, json_t *document)
+static int steps_end(const struct tool *tool, const struct steps_model *m, const void *model,
+		     const char *path, json_t *document)
 {
 	json_t *part;
 	int err = 0;
@@ -54,11 +54,12 @@ static int end(const struct tool *tool, const struct steps_model *m, const void 
 	return err;
 }
 
-static int run(const struct tool *tool, const struct steps_model *m, void *model, const char *path)
+static int steps_run(const struct tool *tool, const struct steps_model *m, void *model,
+		     const char *path)
 {
 	json_t *document = json_object();
 	struct steps steps = { .model = m };
-	int err = begin(m, model, !tool->json, document);
+	int err = steps_begin(m, model, !tool->json, document);
 
 	if (!err && tool->json) {
 		steps.list = json_array();
@@ -67,7 +68,7 @@ static int run(const struct tool *tool, const struct steps_model *m, void *model
 	if (!err)
 		err = m->run(model, &steps);
 	if (!err)
-		err = end(tool, m, model, path, document);
+		err = steps_end(tool, m, model, path, document);
 	if (!err && tool->json)
 		return tool_print_json(tool, document);
 	if (err)
@@ -93,7 +94,7 @@ int steps_command(struct tool *tool, const struct steps_model *m, const char *do
 	tool_options(tool, &usage, argc, argv, &path);
 	err = model ? m->read(model, path, &tool->log) : -ENOMEM;
 	if (!err)
-		err = run(tool, m, model, path);
+		err = steps_run(tool, m, model, path);
 	if (model)
 		m->release(model);
 	free(model);

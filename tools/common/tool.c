@@ -75,8 +75,8 @@ struct parsing {
 	unsigned int nargs;		  /* arguments so far */
 };
 
-static void set(const struct argp_state *state, const struct dl_setting *s, void *to,
-		const char *dashes, const char *text)
+static void options_set(const struct argp_state *state, const struct dl_setting *s, void *to,
+			const char *dashes, const char *text)
 {
 	char why[256];
 	int err = dl_setting_set(s, to, text, why, sizeof(why));
@@ -105,10 +105,10 @@ static void take_argument(const struct argp_state *state, const char *text)
 	s += p->nargs;
 	if (!s->call || s[1].name)
 		p->nargs++;
-	set(state, s, p->to, "", text);
+	options_set(state, s, p->to, "", text);
 }
 
-static void finish(const struct argp_state *state)
+static void options_finish(const struct argp_state *state)
 {
 	const struct parsing *p = state->input;
 	const struct dl_setting *s = p->args;
@@ -123,7 +123,7 @@ static void finish(const struct argp_state *state)
 		p->usage->check(state, p->to);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t options_parse(int key, char *arg, struct argp_state *state)
 {
 	const struct parsing *p = state->input;
 	int number = KEY_FIRST;
@@ -133,7 +133,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		take_argument(state, arg);
 		return 0;
 	case ARGP_KEY_END:
-		finish(state);
+		options_finish(state);
 		return 0;
 	case 'h':
 		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
@@ -145,7 +145,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		for (; s && s->name; s++, number++) {
 			if (!*s->name || (s->key ? s->key : number) != key)
 				continue;
-			set(state, s, p->tables[t].to, "--", arg);
+			options_set(state, s, p->tables[t].to, "--", arg);
 			return 0;
 		}
 	}
@@ -201,9 +201,10 @@ void tool_options(struct tool *tool, const struct tool_usage *usage, int argc, c
 		.input = usage->input ? input : NULL,
 	};
 	struct argp_option *options = make_options(&p);
-	const struct argp argp = {
-		.options = options, .parser = parse, .args_doc = usage->args_doc, .doc = usage->doc
-	};
+	const struct argp argp = { .options = options,
+				   .parser = options_parse,
+				   .args_doc = usage->args_doc,
+				   .doc = usage->doc };
 
 	if (!options) {
 		dl_log(&tool->log, DL_LOG_ERROR, "out of memory");

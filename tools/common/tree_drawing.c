@@ -27,7 +27,7 @@ static uint32_t switch_at(const struct drawing *d, uint32_t x, uint32_t y, uint3
 }
 
 /* Is there a branch from this switch in this direction? */
-static bool branch(const struct drawing *d, uint32_t sw, unsigned int dir)
+static bool drawing_branch(const struct drawing *d, uint32_t sw, unsigned int dir)
 {
 	const struct dl_torus *t = d->torus;
 	uint32_t site, next;
@@ -39,7 +39,7 @@ static bool branch(const struct drawing *d, uint32_t sw, unsigned int dir)
 	return next != DL_NONE && (d->tree->parent[sw] == next || d->tree->parent[next] == sw);
 }
 
-static char symbol(const struct drawing *d, uint32_t sw)
+static char drawing_symbol(const struct drawing *d, uint32_t sw)
 {
 	unsigned int dir = dl_torus_dir(d->planes, false);
 	uint32_t parent;
@@ -51,12 +51,12 @@ static char symbol(const struct drawing *d, uint32_t sw)
 	parent = d->tree->parent[sw];
 	if (parent == DL_NONE)
 		return '?';
-	if (branch(d, sw, dir) &&
+	if (drawing_branch(d, sw, dir) &&
 	    d->torus->sw_site[parent] ==
 		    dl_torus_site_next(&d->torus->grid, d->torus->sw_site[sw], dir))
 		return '>';
 	dir = dl_torus_opposite(dir);
-	if (branch(d, sw, dir) &&
+	if (drawing_branch(d, sw, dir) &&
 	    d->torus->sw_site[parent] ==
 		    dl_torus_site_next(&d->torus->grid, d->torus->sw_site[sw], dir))
 		return '<';
@@ -71,7 +71,7 @@ static void draw_uprights(const struct drawing *d, uint32_t y, uint32_t plane, u
 	fputs("       ", d->to);
 	for (x = 0; x < d->torus->grid.radix[d->across]; x++)
 		fprintf(d->to, "%s%c", x ? "    " : "",
-			branch(d, switch_at(d, x, y, plane), dir) ? '|' : ' ');
+			drawing_branch(d, switch_at(d, x, y, plane), dir) ? '|' : ' ');
 	fputc('\n', d->to);
 }
 
@@ -81,13 +81,13 @@ static void draw_row(const struct drawing *d, uint32_t y, uint32_t plane)
 
 	sw = switch_at(d, 0, y, plane);
 	fprintf(d->to, "%3u  %s", y,
-		width > 2 && branch(d, sw, dl_torus_dir(d->across, true)) ? "--" : "  ");
+		width > 2 && drawing_branch(d, sw, dl_torus_dir(d->across, true)) ? "--" : "  ");
 	for (x = 0; x < width; x++) {
 		bool on;
 
 		sw = switch_at(d, x, y, plane);
-		on = branch(d, sw, dl_torus_dir(d->across, false));
-		fputc(symbol(d, sw), d->to);
+		on = drawing_branch(d, sw, dl_torus_dir(d->across, false));
+		fputc(drawing_symbol(d, sw), d->to);
 		if (x + 1 < width)
 			fputs(on ? "----" : "    ", d->to);
 		else if (on)

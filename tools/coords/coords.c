@@ -17,8 +17,8 @@ struct request {
 	struct coords_sizes sizes;
 };
 
-static int read_sizes(const struct dl_setting *setting, void *to, const char *text, char *why,
-		      size_t size)
+static int coords_read_sizes(const struct dl_setting *setting, void *to, const char *text,
+			     char *why, size_t size)
 {
 	struct coords_sizes *s = &((struct request *)to)->sizes;
 	uint64_t value;
@@ -50,7 +50,8 @@ static const struct dl_setting options[] = {
 	  .doc = "Write a topology.conf for topology/tree" },
 	{ "slurm-torus3d", DL_SETTING_BORROW, MEMBER(torus3d), .arg = "FILE",
 	  .doc = "Write a topology.yaml for topology/torus3d" },
-	{ "slurm-sizes", .call = read_sizes, .arg = "N[,N]", .expected = "job sizes, such as 5,12",
+	{ "slurm-sizes", .call = coords_read_sizes, .arg = "N[,N]",
+	  .expected = "job sizes, such as 5,12",
 	  .doc = "Placements in it for jobs of N hosts, beside those that divide the torus" },
 	{ "slurm-names", DL_SETTING_WORD, MEMBER(style.names), .arg = "HOW", .words = "host index",
 	  .doc = "Node names in these: host (default); index, numbers along the curve" },
@@ -59,7 +60,7 @@ static const struct dl_setting options[] = {
 	{ 0 }
 };
 
-static void check(const struct argp_state *state, void *to)
+static void coords_check_options(const struct argp_state *state, void *to)
 {
 	const struct request *r = to;
 
@@ -72,7 +73,7 @@ static const struct tool_usage usage = {
 	.what = "netlist or snapshot",
 	.input = tool_input_fabric,
 	.input_at = offsetof(struct request, input),
-	.check = check,
+	.check = coords_check_options,
 	.flags = TOOL_JSON,
 	.args_doc = "[NET|DIR]",
 	.doc = "List every adapter with its coordinates, in an order that "
@@ -117,7 +118,8 @@ static int write_torus3d(const struct tool *tool, struct request *r, const struc
 	return err;
 }
 
-static int write_files(const struct tool *tool, struct request *r, const struct coords_order *p)
+static int coords_write_files(const struct tool *tool, struct request *r,
+			      const struct coords_order *p)
 {
 	int err = 0;
 
@@ -138,14 +140,15 @@ static bool is_stdout(const char *path)
 	return path && !strcmp(path, "-");
 }
 
-static int print(const struct tool *tool, const struct request *r, const struct coords_order *p)
+static int coords_show_list(const struct tool *tool, const struct request *r,
+			    const struct coords_order *p)
 {
 	if (is_stdout(r->nodes) || is_stdout(r->topology) || is_stdout(r->torus3d))
 		return 0;
 	return tool_show(tool, coords_json(p), r->csv ? coords_print_csv : coords_print);
 }
 
-static void say(const struct tool *tool, const struct coords_order *p)
+static void coords_say(const struct tool *tool, const struct coords_order *p)
 {
 	dl_log(&tool->log, DL_LOG_INFO,
 	       "%u of %u adapter ports have coordinates "
@@ -216,12 +219,12 @@ int tool_cmd_coords(struct tool *tool, int argc, char **argv)
 	if (!err)
 		err = warn_of_twins(tool, &p);
 	if (!err)
-		err = write_files(tool, &r, &p);
+		err = coords_write_files(tool, &r, &p);
 	if (!err)
-		err = print(tool, &r, &p);
+		err = coords_show_list(tool, &r, &p);
 	status = tool_exit_status(err);
 	if (!err) {
-		say(tool, &p);
+		coords_say(tool, &p);
 		if (p.nplaced < p.n)
 			status = TOOL_EXIT_FINDING;
 	}

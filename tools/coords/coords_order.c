@@ -26,8 +26,8 @@ static bool is_cabled(const struct dl_fabric *f, const struct dl_fabric_node *n)
 	return false;
 }
 
-static void add_port(struct coords_order *p, const uint32_t *site, const uint32_t *along,
-		     uint32_t port)
+static void coords_add_port(struct coords_order *p, const uint32_t *site, const uint32_t *along,
+			    uint32_t port)
 {
 	struct coords_adapter *at = &p->list[p->n++];
 	uint32_t sw = dl_fabric_peer_switch(p->fabric, port);
@@ -48,7 +48,7 @@ static void add_port(struct coords_order *p, const uint32_t *site, const uint32_
 	}
 }
 
-static void add_all(struct coords_order *p, const uint32_t *site, const uint32_t *along)
+static void coords_add_all(struct coords_order *p, const uint32_t *site, const uint32_t *along)
 {
 	const struct dl_fabric *f = p->fabric;
 
@@ -61,7 +61,7 @@ static void add_all(struct coords_order *p, const uint32_t *site, const uint32_t
 			uint32_t port = n->first_port + num;
 
 			if (f->ports[port].peer != DL_NONE || (num == 1 && !is_cabled(f, n)))
-				add_port(p, site, along, port);
+				coords_add_port(p, site, along, port);
 		}
 	}
 }
@@ -139,7 +139,7 @@ static char *host_name(const struct dl_fabric *f, uint32_t node, int *err)
 	return name;
 }
 
-static int compare_names(const void *a, const void *b)
+static int coords_compare_names(const void *a, const void *b)
 {
 	const struct coords_host *x = a, *y = b;
 	int order = strcmp(x->name, y->name);
@@ -184,7 +184,7 @@ static int unite_hosts(struct coords_order *p)
 
 	if (!first)
 		return -ENOMEM;
-	qsort(p->hosts, p->nhosts, sizeof(*p->hosts), compare_names);
+	qsort(p->hosts, p->nhosts, sizeof(*p->hosts), coords_compare_names);
 	for (i = 0; i < p->nhosts; i++) {
 		struct coords_host h = p->hosts[i];
 
@@ -228,7 +228,7 @@ int coords_order_new(const struct dl_fabric *f, const struct dl_torus_grid *g, c
 		return err;
 	p.list = malloc((f->nports + 1) * sizeof(*p.list));
 	if (p.list) {
-		add_all(&p, site, along);
+		coords_add_all(&p, site, along);
 		qsort_r(p.list, p.n, sizeof(*p.list), compare_adapters, (void *)f);
 		err = name_hosts(&p);
 	} else {

@@ -68,24 +68,24 @@ void coords_print(const json_t *document, FILE *to)
 
 /* ---- comma-separated values ---------------------------------------------- */
 
-static void print_text(const json_t *adapter, const char *path, FILE *to)
+static void coords_print_text(const json_t *adapter, const char *path, FILE *to)
 {
 	tool_print_csv(to, tool_at(adapter, path));
 	putc(',', to);
 }
 
-static void print_row(const json_t *adapter, FILE *to)
+static void coords_print_row(const json_t *adapter, FILE *to)
 {
 	if (tool_has(adapter, "lacking"))
 		fputs(",,,,,", to);
 	else
 		tool_print(to, adapter, "{index},{coord},{along},");
-	print_text(adapter, "host", to);
+	coords_print_text(adapter, "host", to);
 	tool_print(to, adapter, "{node_guid},{port_guid},{port},{lid},");
-	print_text(adapter, "description", to);
+	coords_print_text(adapter, "description", to);
 	tool_print(to, adapter,
 		   tool_has(adapter, "switch") ? "{switch.guid},{switch.port}," : ",,");
-	print_text(adapter, "switch.name", to);
+	coords_print_text(adapter, "switch.name", to);
 	tool_print(to, adapter, tool_has(adapter, "lacking") ? "{lacking}\n" : "\n");
 }
 
@@ -99,5 +99,6 @@ void coords_print_csv(const json_t *document, FILE *to)
 	      "description,switch_guid,switch_port,switch,lacking\n",
 	      to);
 	for (unsigned int l = 0; l < 2; l++)
-		json_array_foreach(tool_at(document, lists[l]), i, adapter) print_row(adapter, to);
+		json_array_foreach(tool_at(document, lists[l]), i, adapter)
+			coords_print_row(adapter, to);
 }

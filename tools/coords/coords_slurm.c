@@ -65,7 +65,7 @@ int coords_slurm_nodes(const struct coords_order *p, const struct coords_slurm_s
 /* ---- topology.conf ----------------------------------------------------- */
 
 /* How many blocks of one level become one of the next. */
-static uint32_t fan(const struct dl_torus_grid *g)
+static uint32_t slurm_fan(const struct dl_torus_grid *g)
 {
 	uint32_t n = 1;
 
@@ -150,7 +150,7 @@ int coords_slurm_topology(const struct coords_order *p, const struct coords_slur
 		err = write_leaf(p, style, i, &i, to);
 	if (err)
 		return err;
-	for (size = fan(&p->grid); below < sites; size *= fan(&p->grid)) {
+	for (size = slurm_fan(&p->grid); below < sites; size *= slurm_fan(&p->grid)) {
 		write_level(p, ++level, size, below, to);
 		below = size;
 	}

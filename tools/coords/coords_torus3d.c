@@ -130,8 +130,8 @@ static bool may_have(const struct cells *c, unsigned int d, uint32_t side, bool 
 	return *fills || !c->order->grid.mesh[d];
 }
 
-static void consider(const struct cells *c, const uint32_t side[DIMS], const bool *wanted,
-		     struct box *best)
+static void torus3d_consider(const struct cells *c, const uint32_t side[DIMS], const bool *wanted,
+			     struct box *best)
 {
 	const struct dl_torus_grid *g = &c->order->grid;
 	struct box *b = &best[side[0] * side[1] * side[2]];
@@ -164,7 +164,7 @@ static struct box *find_boxes(const struct cells *c, const bool *wanted)
 	for (s[2] = 1; best && s[2] <= c->side[2]; s[2]++)
 		for (s[1] = 1; s[1] <= c->side[1]; s[1]++)
 			for (s[0] = 1; s[0] <= c->side[0]; s[0]++)
-				consider(c, s, wanted, best);
+				torus3d_consider(c, s, wanted, best);
 	return best;
 }
 

@@ -71,7 +71,7 @@ static bool is_same(const json_t *part)
 	return true;
 }
 
-static json_t *compare(const struct diff *d)
+static json_t *diff_compare(const struct diff *d)
 {
 	const struct {
 		const char *name;
@@ -111,7 +111,7 @@ int tool_cmd_diff(struct tool *tool, int argc, char **argv)
 	if (!err)
 		err = diff_match(&d, &tool->log);
 	if (!err) {
-		document = compare(&d);
+		document = diff_compare(&d);
 		status = tool_true_at(document, "same") ? TOOL_EXIT_GOOD : TOOL_EXIT_FINDING;
 		err = tool_show(tool, document, diff_print);
 	}

@@ -51,19 +51,19 @@ json_t *diff_nodes(const struct diff *d, bool switches)
 
 /* ---- cables -------------------------------------------------------------- */
 
-static json_t *end_json(const struct dl_fabric *f, uint32_t port)
+static json_t *diff_end_json(const struct dl_fabric *f, uint32_t port)
 {
 	return tool_json_with(tool_json_node(f, f->ports[port].node), "port",
 			      json_integer(f->ports[port].num));
 }
 
-static json_t *cable_json(const struct dl_fabric *f, uint32_t port)
+static json_t *diff_cable_json(const struct dl_fabric *f, uint32_t port)
 {
-	return json_pack("{s:o, s:o}", "from", end_json(f, port), "to",
-			 end_json(f, f->ports[port].peer));
+	return json_pack("{s:o, s:o}", "from", diff_end_json(f, port), "to",
+			 diff_end_json(f, f->ports[port].peer));
 }
 
-static json_t *speed_json(const struct dl_fabric_port *p)
+static json_t *diff_speed_json(const struct dl_fabric_port *p)
 {
 	return json_sprintf("%ux%s", p->width, dl_fabric_speed_name(p->speed));
 }
@@ -87,15 +87,15 @@ json_t *diff_cables(const struct diff *d)
 			continue;
 		if (q == DL_NONE || y->peer == DL_NONE ||
 		    dl_fabric_match_port(&d->there, x->peer) != y->peer) {
-			json_array_append_new(l.removed, cable_json(a, p));
+			json_array_append_new(l.removed, diff_cable_json(a, p));
 			continue;
 		}
 		if (x->width == y->width && x->speed == y->speed)
 			continue;
-		json_array_append_new(
-			l.changed,
-			tool_json_with(tool_json_with(cable_json(b, q), "old", speed_json(x)),
-				       "new", speed_json(y)));
+		json_array_append_new(l.changed,
+				      tool_json_with(tool_json_with(diff_cable_json(b, q), "old",
+								    diff_speed_json(x)),
+						     "new", diff_speed_json(y)));
 	}
 	for (uint32_t q = 0; q < b->nports; q++) {
 		uint32_t p = is_cable(b, q) ? dl_fabric_match_port(&d->back, q) : DL_NONE;
@@ -103,7 +103,7 @@ json_t *diff_cables(const struct diff *d)
 		if (is_cable(b, q) &&
 		    (p == DL_NONE || a->ports[p].peer == DL_NONE ||
 		     dl_fabric_match_port(&d->back, b->ports[q].peer) != a->ports[p].peer))
-			json_array_append_new(l.added, cable_json(b, q));
+			json_array_append_new(l.added, diff_cable_json(b, q));
 	}
 	return lists_json(&l);
 }
@@ -123,7 +123,7 @@ json_t *diff_lids(const struct diff *d)
 
 		if (q == DL_NONE || (x->lid == y->lid && x->lmc == y->lmc))
 			continue;
-		item = end_json(b, q);
+		item = diff_end_json(b, q);
 		json_object_update_new(item,
 				       json_pack("{s:i, s:i, s:i, s:i}", "old", x->lid, "new",
 						 y->lid, "old_lmc", x->lmc, "new_lmc", y->lmc));

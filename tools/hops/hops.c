@@ -86,7 +86,7 @@ static const struct tool_usage usage = {
 /* ---- hosts --------------------------------------------------------------- */
 
 /* A host that is attached to no switch, or to one without coordinates, is no use. */
-static const char *lacking(const struct hops *h, uint32_t sw)
+static const char *hops_lacking(const struct hops *h, uint32_t sw)
 {
 	const uint32_t *site = h->in->coords.site;
 
@@ -114,7 +114,7 @@ static int add_host(void *context, const char *name, const struct find_result *e
 	struct hops *h = context;
 	struct host *host;
 	uint32_t sw = dl_fabric_access_switch(h->in->fabric, end->port);
-	const char *what = lacking(h, sw);
+	const char *what = hops_lacking(h, sw);
 
 	if (h->listed[end->port])
 		return 0;
@@ -145,7 +145,7 @@ static int add_host(void *context, const char *name, const struct find_result *e
 }
 
 /* All that name themselves, along the curve through the torus. */
-static int add_all(struct hops *h)
+static int hops_add_all(struct hops *h)
 {
 	struct coords_order order;
 	uint32_t *nowhere = NULL;
@@ -197,7 +197,7 @@ static int list_hosts(struct hops *h, const struct request *r, const struct dl_l
 		return err;
 	memset(h->at, 0xFF, f->nswitches * sizeof(*h->at)); /* DL_NONE */
 	if (!r->hosts) {
-		err = add_all(h);
+		err = hops_add_all(h);
 	} else {
 		err = find_begin(&find, h->in);
 		if (!err)
@@ -289,7 +289,7 @@ static uint16_t both_ways(const struct hops *h, uint32_t p, uint32_t q)
 }
 
 /* Leave only the chosen hosts: of each place those that are listed first. */
-static void leave(struct hops *h, uint32_t *take)
+static void hops_leave(struct hops *h, uint32_t *take)
 {
 	uint32_t n = 0;
 
@@ -306,7 +306,7 @@ static void leave(struct hops *h, uint32_t *take)
 	h->nhosts = n;
 }
 
-static int choose(struct hops *h, const struct request *r, const struct dl_log *log)
+static int hops_choose(struct hops *h, const struct request *r, const struct dl_log *log)
 {
 	struct compact c = { .n = h->nplaces, .want = r->compact, .log = log };
 	uint16_t *distance = malloc(h->nplaces * (size_t)h->nplaces * sizeof(*distance));
@@ -331,7 +331,7 @@ static int choose(struct hops *h, const struct request *r, const struct dl_log *
 		room[h->hosts[i].place]++;
 	err = compact_choose(&c, take, &sum);
 	if (!err)
-		leave(h, take);
+		hops_leave(h, take);
 out:
 	free(distance);
 	free(room);
@@ -347,7 +347,7 @@ struct sums {
 };
 
 /* Over all ordered pairs of the first `n` hosts. */
-static struct sums add_up(const struct hops *h, uint32_t n)
+static struct sums hops_add_up(const struct hops *h, uint32_t n)
 {
 	struct sums s = { 0 };
 
@@ -370,7 +370,7 @@ static struct sums add_up(const struct hops *h, uint32_t n)
 	return s;
 }
 
-static double mean(const struct sums *s)
+static double hops_mean(const struct sums *s)
 {
 	return s->pairs > s->lost ? (double)s->hops / (s->pairs - s->lost) : 0;
 }
@@ -389,9 +389,9 @@ static json_t *host_json(const struct hops *h, const struct host *host)
 }
 
 /* All but the matrix. */
-static json_t *document(const struct hops *h, const struct request *r)
+static json_t *hops_document(const struct hops *h, const struct request *r)
 {
-	struct sums s = add_up(h, h->nhosts);
+	struct sums s = hops_add_up(h, h->nhosts);
 	json_t *hosts = json_array(), *d;
 
 	for (uint32_t i = 0; i < h->nhosts; i++)
@@ -399,7 +399,7 @@ static json_t *document(const struct hops *h, const struct request *r)
 	d = json_pack("{s:s, s:o, s:I, s:I, s:I, s:f, s:i, s:o, s:o}", "distance",
 		      h->in->snapshot.tables ? "routes" : "torus", "hosts", hosts, "pairs",
 		      (json_int_t)s.pairs, "undelivered", (json_int_t)s.lost, "hops",
-		      (json_int_t)s.hops, "hops_mean", mean(&s), "hops_max", s.most, "from",
+		      (json_int_t)s.hops, "hops_mean", hops_mean(&s), "hops_max", s.most, "from",
 		      tool_json_text(h->hosts[s.from].name), "to",
 		      tool_json_text(h->hosts[s.to].name));
 	if (r->compact)
@@ -409,7 +409,7 @@ static json_t *document(const struct hops *h, const struct request *r)
 	return d;
 }
 
-static void print_text(const json_t *d, FILE *to)
+static void hops_print_text(const json_t *d, FILE *to)
 {
 	const json_t *host;
 	size_t i;
@@ -440,8 +440,8 @@ static void print_text(const json_t *d, FILE *to)
  * letters of it.  There are up to 67 million numbers, most of them small: no
  * document holds them.
  */
-static void print_row(const struct hops *h, uint32_t from, const char *between, size_t skip,
-		      const char *none, FILE *to)
+static void hops_print_row(const struct hops *h, uint32_t from, const char *between, size_t skip,
+			   const char *none, FILE *to)
 {
 	size_t gap = strlen(between), len = 0;
 	char text[4096];
@@ -475,7 +475,7 @@ static void print_matrix(const void *context, FILE *to)
 	putc('[', to);
 	for (uint32_t a = 0; a < h->nhosts; a++) {
 		fputs(a ? ",\n  [" : "\n  [", to);
-		print_row(h, a, ",\n   ", 1, "null", to);
+		hops_print_row(h, a, ",\n   ", 1, "null", to);
 		fputs("\n  ]", to);
 	}
 	fputs("\n ]", to);
@@ -496,17 +496,17 @@ static void print_csv(const struct hops *h, const json_t *d, FILE *to)
 	json_array_foreach(hosts, a, host)
 	{
 		tool_print_csv(to, tool_at(host, "name"));
-		print_row(h, a, ",", 0, "", to);
+		hops_print_row(h, a, ",", 0, "", to);
 		putc('\n', to);
 	}
 }
 
-static int show(const struct tool *tool, const struct hops *h, bool csv, json_t *d)
+static int hops_show(const struct tool *tool, const struct hops *h, bool csv, json_t *d)
 {
 	const struct tool_part matrix = { "matrix", print_matrix, h };
 
 	if (!csv && !tool->json)
-		return tool_show(tool, d, print_text);
+		return tool_show(tool, d, hops_print_text);
 	if (tool->json || !d || tool_json_failed())
 		return tool_print_json_with(tool, d, &matrix);
 	print_csv(h, d, stdout);
@@ -516,7 +516,7 @@ static int show(const struct tool *tool, const struct hops *h, bool csv, json_t 
 
 /* ---- the whole ----------------------------------------------------------- */
 
-static int count_hops(struct hops *h, const struct request *r, const struct dl_log *log)
+static int hops_count(struct hops *h, const struct request *r, const struct dl_log *log)
 {
 	struct sums first;
 	int err = 0;
@@ -531,12 +531,12 @@ static int count_hops(struct hops *h, const struct request *r, const struct dl_l
 	if (err || !r->compact)
 		return err;
 	h->of = h->nhosts;
-	first = add_up(h, r->compact < h->nhosts ? r->compact : h->nhosts);
-	h->first_mean = mean(&first);
-	return choose(h, r, log);
+	first = hops_add_up(h, r->compact < h->nhosts ? r->compact : h->nhosts);
+	h->first_mean = hops_mean(&first);
+	return hops_choose(h, r, log);
 }
 
-static void release(struct hops *h)
+static void hops_release(struct hops *h)
 {
 	for (uint32_t i = 0; i < h->nhosts; i++)
 		free(h->hosts[i].name);
@@ -559,7 +559,7 @@ int tool_cmd_hops(struct tool *tool, int argc, char **argv)
 	if (!err)
 		err = list_hosts(&h, &r, &tool->log);
 	if (!err)
-		err = count_hops(&h, &r, &tool->log);
+		err = hops_count(&h, &r, &tool->log);
 	if (!err && (r.csv || tool->json) && h.nhosts > MATRIX_MAX) {
 		dl_log(&tool->log, DL_LOG_ERROR,
 		       "the hops of all pairs of %u hosts are too many to list: choose at most %u "
@@ -568,13 +568,13 @@ int tool_cmd_hops(struct tool *tool, int argc, char **argv)
 		err = -EINVAL;
 	}
 	if (!err) {
-		json_t *d = document(&h, &r);
+		json_t *d = hops_document(&h, &r);
 
 		if (tool_int_at(d, "undelivered") || h.nlacking)
 			status = TOOL_EXIT_FINDING;
-		err = show(tool, &h, r.csv, d);
+		err = hops_show(tool, &h, r.csv, d);
 	}
-	release(&h);
+	hops_release(&h);
 	tool_input_free(&in);
 	return err ? (int)tool_exit_status(err) : status;
 }

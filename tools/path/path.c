@@ -49,7 +49,7 @@ static const struct dl_setting args[] = { { "snapshot", DL_SETTING_BORROW, MEMBE
 					  { "B", DL_SETTING_BORROW, MEMBER(to) },
 					  { 0 } };
 
-static void check(const struct argp_state *state, void *to)
+static void path_check_options(const struct argp_state *state, void *to)
 {
 	const struct path_request *r = to;
 	bool named = r->job || r->through;
@@ -74,7 +74,7 @@ static const struct tool_usage usage = {
 	.args = args,
 	.input = tool_input_tables,
 	.input_at = offsetof(struct path_request, input),
-	.check = check,
+	.check = path_check_options,
 	.flags = TOOL_JSON,
 	.args_doc = "[DIR] [A [B]]",
 	.doc = "Follow packets through the forwarding tables: SL, and at each "
@@ -97,8 +97,8 @@ static const struct tool_usage usage = {
 	       "or input, 3 no fabric or no memory.",
 };
 
-static int between(const struct path_request *r, const struct find *f, const struct dl_log *log,
-		   json_t **out)
+static int path_between(const struct path_request *r, const struct find *f,
+			const struct dl_log *log, json_t **out)
 {
 	struct find_result from, to = { DL_NONE, 0 };
 	int err = find_end_port(f, log, r->from, &from);
@@ -118,8 +118,8 @@ static int between(const struct path_request *r, const struct find *f, const str
 	return *out ? 0 : -ENOMEM;
 }
 
-static int answer(struct tool *tool, struct path_request *r, const struct tool_input *in,
-		  json_t **out)
+static int path_answer(struct tool *tool, struct path_request *r, const struct tool_input *in,
+		       json_t **out)
 {
 	struct dl_live_counters counters = { 0 };
 	struct find find = { 0 };
@@ -132,7 +132,7 @@ static int answer(struct tool *tool, struct path_request *r, const struct tool_i
 	if (!err && (r->job || r->through))
 		err = path_cables_json(&find, r, &tool->log, out);
 	else if (!err && r->from)
-		err = between(r, &find, &tool->log, out);
+		err = path_between(r, &find, &tool->log, out);
 	else if (!err)
 		err = path_fabric_json(in, r, &tool->log, out);
 	dl_live_counters_release(&counters);
@@ -150,7 +150,7 @@ int tool_cmd_path(struct tool *tool, int argc, char **argv)
 	tool_options(tool, &usage, argc, argv, &r);
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_TABLES, &in);
 	if (!err)
-		err = answer(tool, &r, &in, &document);
+		err = path_answer(tool, &r, &in, &document);
 	if (!err) {
 		status = tool_true_at(document, "delivered") ? TOOL_EXIT_GOOD : TOOL_EXIT_FINDING;
 		err = tool_show(tool, document, path_print);

@@ -17,7 +17,7 @@ struct cables {
 	struct dl_tables_load load;
 };
 
-static bool sends(const struct cables *c, uint32_t port)
+static bool path_sends(const struct cables *c, uint32_t port)
 {
 	return c->among[port] && c->f->ports[port].lid;
 }
@@ -60,14 +60,14 @@ static uint64_t wanted_pairs(const struct cables *c)
 	uint64_t ends = 0, lids = 0;
 
 	for (uint32_t p = 0; p < c->f->nports; p++)
-		if (sends(c, p)) {
+		if (path_sends(c, p)) {
 			ends++;
 			lids += 1u << c->f->ports[p].lmc;
 		}
 	return (ends - 1) * lids;
 }
 
-static int heavier(const void *a, const void *b, void *weights)
+static int path_heavier(const void *a, const void *b, void *weights)
 {
 	const uint64_t *by = weights;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -84,11 +84,11 @@ uint32_t *path_heaviest(const struct dl_fabric *f, uint64_t *weight, uint32_t *n
 		if (weight[p])
 			ports[(*n)++] = p;
 	if (ports)
-		qsort_r(ports, *n, sizeof(*ports), heavier, weight);
+		qsort_r(ports, *n, sizeof(*ports), path_heavier, weight);
 	return ports;
 }
 
-static json_t *busiest(const struct cables *c, uint32_t top)
+static json_t *path_busiest(const struct cables *c, uint32_t top)
 {
 	uint32_t n, *ports = path_heaviest(c->f, c->load.flows, &n);
 	json_t *list = ports ? json_array() : NULL;
@@ -110,13 +110,13 @@ static json_t *job_json(const struct cables *c, uint32_t top)
 			 "job", "end_ports", c->ends, "pairs", (json_int_t)wanted, "undelivered",
 			 (json_int_t)(wanted - l->pairs), "hops_mean",
 			 l->pairs ? (double)l->hops / l->pairs : 0.0, "busiest_flows",
-			 (json_int_t)l->busiest, "cables", busiest(c, top));
+			 (json_int_t)l->busiest, "cables", path_busiest(c, top));
 }
 
 /* ---- a cable ------------------------------------------------------------- */
 
 /* Does a packet pass the port, and arrive? */
-static bool passes(const struct dl_tables *t, uint32_t from, uint16_t lid, uint32_t port)
+static bool path_passes(const struct dl_tables *t, uint32_t from, uint16_t lid, uint32_t port)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint32_t at = path_entrance(f, from);
@@ -144,7 +144,7 @@ static json_t *flow_json(const struct cables *c, uint32_t from, uint16_t lid)
 			 tool_json_or_null(sl != DL_TABLES_NO_SL, sl));
 }
 
-static json_t *flows(const struct cables *c, uint32_t port, uint32_t top)
+static json_t *path_flows(const struct cables *c, uint32_t port, uint32_t top)
 {
 	const struct dl_tables *t = c->find->in->snapshot.tables;
 	uint32_t sw = c->f->nodes[c->f->ports[port].node].sw;
@@ -154,10 +154,10 @@ static json_t *flows(const struct cables *c, uint32_t port, uint32_t top)
 		uint32_t to = c->f->lid_port[lid];
 
 		if (dl_tables_lft(t, sw, lid) != c->f->ports[port].num || to == DL_NONE ||
-		    !sends(c, to))
+		    !path_sends(c, to))
 			continue;
 		for (uint32_t p = 0; p < c->f->nports && json_array_size(list) < top; p++)
-			if (p != to && sends(c, p) && passes(t, p, lid, port))
+			if (p != to && path_sends(c, p) && path_passes(t, p, lid, port))
 				json_array_append_new(list, flow_json(c, p, lid));
 	}
 	return list;
@@ -179,7 +179,7 @@ static int through_json(const struct cables *c, const struct path_request *r,
 	}
 	*out = json_pack("{s:b, s:{s:o, s:I, s:o}}", "delivered", true, "through", "cable",
 			 path_cable_json(c->find->in, port), "flows",
-			 (json_int_t)c->load.flows[port], "paths", flows(c, port, r->top));
+			 (json_int_t)c->load.flows[port], "paths", path_flows(c, port, r->top));
 	return 0;
 }
 

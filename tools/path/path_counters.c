@@ -46,7 +46,7 @@ struct worst {
 	double *predicted; /* by port index: share of all waiting; NULL: none */
 };
 
-static json_t *port_json(const struct worst *w, uint32_t port, bool waiting)
+static json_t *path_port_json(const struct worst *w, uint32_t port, bool waiting)
 {
 	json_t *j = path_cable_json(w->in, port);
 
@@ -76,7 +76,8 @@ static json_t *worst_json(struct worst *w, unsigned int first, unsigned int last
 	ports = path_heaviest(f, w->weight, &count);
 	list = ports ? json_array() : NULL;
 	for (uint32_t i = 0; list && i < count && i < top; i++)
-		json_array_append_new(list, port_json(w, ports[i], first == DL_LIVE_XMIT_WAIT));
+		json_array_append_new(list,
+				      path_port_json(w, ports[i], first == DL_LIVE_XMIT_WAIT));
 	free(ports);
 	return list;
 }

@@ -2,7 +2,7 @@
 /* The document of `dateline path` for people. */
 #include "path.h"
 
-static void print_end(const json_t *end, FILE *to)
+static void path_print_end(const json_t *end, FILE *to)
 {
 	tool_print(to, end, "\"{name}\"");
 	if (tool_has(end, "coord"))
@@ -37,9 +37,9 @@ static void print_path(const json_t *path, FILE *to)
 	size_t i;
 
 	fputs("from ", to);
-	print_end(tool_at(path, "from"), to);
+	path_print_end(tool_at(path, "from"), to);
 	fputs("\n  to ", to);
-	print_end(tool_at(path, "to"), to);
+	path_print_end(tool_at(path, "to"), to);
 	tool_print(to, path, " at LID {lid}, SL {sl}\n");
 	json_array_foreach(hops, i, hop)
 	{
@@ -64,7 +64,7 @@ static void print_multicast(const json_t *m, FILE *to)
 	size_t i, o;
 
 	fputs("from ", to);
-	print_end(tool_at(m, "from"), to);
+	path_print_end(tool_at(m, "from"), to);
 	tool_print(to, m, "\n  to multicast group {mlid}, SL {sl}\n");
 	json_array_foreach(tool_at(m, "hops"), i, hop)
 	{
@@ -78,7 +78,7 @@ static void print_multicast(const json_t *m, FILE *to)
 	json_array_foreach(tool_at(m, "members"), i, member)
 	{
 		fputs("  arrives at ", to);
-		print_end(member, to);
+		path_print_end(member, to);
 		putc('\n', to);
 	}
 	if (tool_has(m, "reason"))
@@ -159,9 +159,9 @@ static void print_through(const json_t *through, FILE *to)
 	json_array_foreach(tool_at(through, "paths"), i, path)
 	{
 		tool_print(to, path, "  SL {sl:2}  ");
-		print_end(tool_at(path, "from"), to);
+		path_print_end(tool_at(path, "from"), to);
 		fputs(" to ", to);
-		print_end(tool_at(path, "to"), to);
+		path_print_end(tool_at(path, "to"), to);
 		putc('\n', to);
 	}
 	if ((json_int_t)listed < tool_int_at(through, "flows"))

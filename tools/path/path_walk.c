@@ -82,7 +82,7 @@ struct path_step path_step(const struct dl_tables *t, uint32_t in, uint16_t lid,
 
 /* ---- documents ----------------------------------------------------------- */
 
-static json_t *speed_json(const struct dl_fabric *f, uint32_t port)
+static json_t *path_speed_json(const struct dl_fabric *f, uint32_t port)
 {
 	const struct dl_fabric_port *p = &f->ports[port];
 
@@ -91,7 +91,7 @@ static json_t *speed_json(const struct dl_fabric *f, uint32_t port)
 	return json_sprintf("%ux%s", p->width, dl_fabric_speed_name(p->speed));
 }
 
-static json_t *port_number(const struct dl_fabric *f, uint32_t port)
+static json_t *path_port_number(const struct dl_fabric *f, uint32_t port)
 {
 	return port == DL_NONE ? json_null() : json_integer(f->ports[port].num);
 }
@@ -103,18 +103,19 @@ static json_t *hop_json(const struct tool_input *in, const struct path_request *
 	bool cabled = s->out != DL_NONE && f->ports[s->out].num;
 	json_t *j = tool_json_placed_node(&in->coords, f, node);
 
-	json_object_update_new(j, json_pack("{s:o, s:o, s:o, s:o}", "in", port_number(f, s->in),
-					    "out", port_number(f, s->out), "vl",
-					    tool_json_or_null(s->vl != PATH_VL, s->vl), "speed",
-					    cabled ? speed_json(f, s->out) : json_null()));
+	json_object_update_new(j,
+			       json_pack("{s:o, s:o, s:o, s:o}", "in", path_port_number(f, s->in),
+					 "out", path_port_number(f, s->out), "vl",
+					 tool_json_or_null(s->vl != PATH_VL, s->vl), "speed",
+					 cabled ? path_speed_json(f, s->out) : json_null()));
 	if (cabled && r->counted)
 		json_object_set_new(j, "counters", path_counters_json(r->counted, s->out));
 	return j;
 }
 
 /* The hops into `hops`; returns why the packet does not arrive, or NULL. */
-static const char *follow(const struct tool_input *in, const struct path_request *r, uint32_t from,
-			  uint16_t lid, unsigned int sl, json_t *hops)
+static const char *path_follow(const struct tool_input *in, const struct path_request *r,
+			       uint32_t from, uint16_t lid, unsigned int sl, json_t *hops)
 {
 	const struct dl_tables *t = in->snapshot.tables;
 	const struct dl_fabric *f = in->fabric;
@@ -144,7 +145,7 @@ static json_t *one_path(const struct tool_input *in, const struct path_request *
 	uint32_t to = in->fabric->lid_port[lid];
 	unsigned int sl = r->sl == PATH_SL ? dl_tables_path_sl(t, from, lid) : r->sl;
 	json_t *hops = json_array();
-	const char *reason = follow(in, r, from, lid, sl, hops);
+	const char *reason = path_follow(in, r, from, lid, sl, hops);
 
 	*delivered &= !reason;
 	return json_pack("{s:o, s:o, s:i, s:o, s:b, s:s?, s:o}", "from", path_end_json(in, from),
@@ -235,7 +236,7 @@ static void spread_at(struct spread *s, const struct copy *c)
 	json_array_append_new(s->hops, hop);
 }
 
-static void spread_all(struct spread *s)
+static void path_spread_all(struct spread *s)
 {
 	uint32_t at = path_entrance(s->in->fabric, s->from);
 
@@ -271,7 +272,7 @@ json_t *path_multicast_json(const struct tool_input *in, const struct path_reque
 	if (s.queue && s.seen) {
 		s.hops = json_array();
 		s.members = json_array();
-		spread_all(&s);
+		path_spread_all(&s);
 		document = json_pack("{s:b, s:{s:o, s:o, s:o, s:i, s:s?, s:o, s:o}}", "delivered",
 				     !s.reason, "multicast", "from", path_end_json(in, from), "to",
 				     to == DL_NONE ? json_null() : path_end_json(in, to), "mlid",

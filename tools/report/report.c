@@ -69,8 +69,8 @@ struct inputs {
 	struct report_change change;
 };
 
-static int check(const struct tool *tool, const struct request *r, struct inputs *in,
-		 json_t *document)
+static int report_check(const struct tool *tool, const struct request *r, struct inputs *in,
+			json_t *document)
 {
 	const struct dl_log progress = { .context = tool->log.context,
 					 .progress = tool->log.progress };
@@ -114,7 +114,8 @@ static int add_counters(struct tool *tool, const struct request *r, const struct
 	return report_counters(tool, &in->page, &worst, document);
 }
 
-static int fill(struct tool *tool, const struct request *r, struct inputs *in, json_t *document)
+static int report_fill(struct tool *tool, const struct request *r, struct inputs *in,
+		       json_t *document)
 {
 	int err = 0;
 
@@ -124,7 +125,7 @@ static int fill(struct tool *tool, const struct request *r, struct inputs *in, j
 	if (r->against)
 		err = report_change_begin(&in->change);
 	if (!err)
-		err = check(tool, r, in, document);
+		err = report_check(tool, r, in, document);
 	if (!err)
 		err = report_load(&in->page, &tool->log, document);
 	tool_json_with(document, "fabric", report_fabric(&in->page));
@@ -145,7 +146,7 @@ static int write_page(struct tool *tool, const struct request *r, struct inputs 
 	const char *name = path ? strrchr(path, '/') + 1 : from;
 	json_t *document = json_pack("{s:i, s:s, s:o}", "format", 1, "program", PACKAGE_STRING,
 				     "title", tool_json_text(r->title ? r->title : name));
-	int err = document ? fill(tool, r, in, document) : -ENOMEM;
+	int err = document ? report_fill(tool, r, in, document) : -ENOMEM;
 
 	free(path);
 	if (!err)

@@ -182,7 +182,7 @@ static int end_transition(struct report_change *c, const struct dl_verify_result
 	return check_transition(c, c->log);
 }
 
-static int compare(struct report_change *c, const struct dl_verify_result *v, json_t *out)
+static int report_compare(struct report_change *c, const struct dl_verify_result *v, json_t *out)
 {
 	const struct report_page *now = c->now, *then = c->then;
 	json_t *load = NULL;
@@ -236,7 +236,7 @@ int report_change_json(struct report_change *c, const char *dir, const struct dl
 	json_t *change = json_pack("{s:o, s:I, s:I}", "dir", tool_json_text(dir), "sl_compared",
 				   (json_int_t)v->sl_compared, "sl_changed",
 				   (json_int_t)v->sl_changes);
-	int err = compare(c, v, change);
+	int err = report_compare(c, v, change);
 
 	tool_json_with(document, "change", change);
 	return err;

@@ -27,7 +27,7 @@ struct emulation {
 };
 
 /* The port index of {"guid": .., "port": ..}, or DL_NONE. */
-static uint32_t port_of(const struct emulation *e, const json_t *object)
+static uint32_t report_port_of(const struct emulation *e, const json_t *object)
 {
 	const struct dl_fabric *f = e->page->fabric;
 	const char *guid = json_string_value(json_object_get(object, "guid"));
@@ -55,7 +55,7 @@ static int bad_port(const struct emulation *e, const char *list, size_t i, const
 
 /* ---- ports ------------------------------------------------------------- */
 
-static json_t *zeroes(uint32_t n)
+static json_t *report_zeroes(uint32_t n)
 {
 	json_t *list = json_array();
 
@@ -65,7 +65,7 @@ static json_t *zeroes(uint32_t n)
 }
 
 /* A counter of a port to its way's place in a column. */
-static void take(json_t *column, uint32_t way, const json_t *object, const char *key)
+static void report_take(json_t *column, uint32_t way, const json_t *object, const char *key)
 {
 	json_t *value = json_object_get(object, key);
 
@@ -79,9 +79,9 @@ static void take_port(struct emulation *e, uint32_t way, const json_t *object)
 	const char *name;
 	json_t *vl;
 
-	take(e->bytes, way, object, "xmit_data_bytes");
-	take(e->wait, way, object, "xmit_wait_ns");
-	take(e->busy, way, object, "xmit_busy_ns");
+	report_take(e->bytes, way, object, "xmit_data_bytes");
+	report_take(e->wait, way, object, "xmit_wait_ns");
+	report_take(e->busy, way, object, "xmit_busy_ns");
 	json_object_foreach(json_object_get(object, "vl"), name, vl)
 	{
 		uint64_t number;
@@ -89,8 +89,8 @@ static void take_port(struct emulation *e, uint32_t way, const json_t *object)
 		if (dl_number_scan(name, 10, &number) == name || number >= VLS)
 			continue;
 		if (!e->vl[number])
-			e->vl[number] = zeroes(ways);
-		take(e->vl[number], way, vl, "bytes");
+			e->vl[number] = report_zeroes(ways);
+		report_take(e->vl[number], way, vl, "bytes");
 	}
 }
 
@@ -103,7 +103,7 @@ static int take_ports(struct emulation *e, const json_t *ports)
 
 	json_array_foreach(ports, i, object)
 	{
-		uint32_t port = port_of(e, object);
+		uint32_t port = report_port_of(e, object);
 
 		if (port == DL_NONE)
 			return bad_port(e, "ports", i, object);
@@ -121,7 +121,7 @@ static int take_ports(struct emulation *e, const json_t *ports)
 	return -EINVAL;
 }
 
-static json_t *ways_json(struct emulation *e)
+static json_t *report_ways_json(struct emulation *e)
 {
 	json_t *vls = json_object();
 	char name[4];
@@ -145,7 +145,7 @@ static int steps_json(const struct emulation *e, const json_t *cycle, json_t *st
 
 	json_array_foreach(cycle, i, object)
 	{
-		uint32_t port = port_of(e, object);
+		uint32_t port = report_port_of(e, object);
 
 		if (port == DL_NONE || e->page->way_of[port] == DL_NONE)
 			return bad_port(e, "cycle", i, object);
@@ -189,20 +189,20 @@ static int keep_slowest(json_t *document)
 	return 0;
 }
 
-static int digest(struct emulation *e, json_t *document)
+static int report_digest(struct emulation *e, json_t *document)
 {
 	uint32_t ways = 2 * e->page->ncables;
 	json_t *steps = json_array();
 	int err;
 
-	e->bytes = zeroes(ways);
-	e->wait = zeroes(ways);
-	e->busy = zeroes(ways);
+	e->bytes = report_zeroes(ways);
+	e->wait = report_zeroes(ways);
+	e->busy = report_zeroes(ways);
 	err = take_ports(e, json_object_get(document, "ports"));
 	if (!err)
 		err = steps_json(e, json_object_get(document, "cycle"), steps);
 	if (!err && json_object_get(document, "ports"))
-		json_object_set_new(document, "ways", ways_json(e));
+		json_object_set_new(document, "ways", report_ways_json(e));
 	if (!err)
 		json_object_set(document, "steps", steps);
 	json_object_del(document, "ports");
@@ -254,7 +254,7 @@ static int check_point(json_t *d, json_error_t *why)
 			      "latency_ns_p99", "latency_ns_p999", "deadlock");
 }
 
-static int check(const struct emulation *e, json_t *d)
+static int report_check_emulation(const struct emulation *e, json_t *d)
 {
 	bool sweep = json_object_get(d, "sweep");
 	json_t *list = json_object_get(d, sweep ? "sweep" : "qos"), *item;
@@ -280,9 +280,9 @@ int report_emulation(const struct report_page *p, const char *path, const struct
 
 	if (err)
 		return err;
-	err = check(&e, emulation);
+	err = report_check_emulation(&e, emulation);
 	if (!err)
-		err = digest(&e, emulation);
+		err = report_digest(&e, emulation);
 	tool_json_with(document, "emulation", emulation);
 	return err;
 }

@@ -15,7 +15,7 @@
 #include "report.h"
 #include "dateline/tables.h"
 
-static void push(json_t *list, json_int_t value)
+static void report_push(json_t *list, json_int_t value)
 {
 	json_array_append_new(list, json_integer(value));
 }
@@ -46,8 +46,8 @@ static json_t *switches_json(const struct report_page *p)
 	for (uint32_t i = 0; i < f->nswitches; i++) {
 		uint32_t sw = p->switches[i];
 
-		push(site, p->coords->site ? or_minus(p->coords->site[sw]) : -1);
-		push(ports, f->nodes[f->switches[sw]].nports);
+		report_push(site, p->coords->site ? or_minus(p->coords->site[sw]) : -1);
+		report_push(ports, f->nodes[f->switches[sw]].nports);
 	}
 	return json_pack("{s:o, s:o}", "site", site, "ports", ports);
 }
@@ -66,12 +66,12 @@ static json_t *ends_json(const struct report_page *p)
 
 		json_array_append_new(guid, tool_json_guid(f, e->node));
 		json_array_append_new(name, tool_json_text(dl_fabric_node_name(f, e->node)));
-		push(num, e->num);
-		push(lid, e->lid);
-		push(lmc, e->lmc);
-		push(type, f->nodes[e->node].type);
-		push(sw, access == DL_NONE ? -1 : (json_int_t)p->place[access]);
-		push(port, access == DL_NONE ? -1 : e->num ? f->ports[e->peer].num : 0);
+		report_push(num, e->num);
+		report_push(lid, e->lid);
+		report_push(lmc, e->lmc);
+		report_push(type, f->nodes[e->node].type);
+		report_push(sw, access == DL_NONE ? -1 : (json_int_t)p->place[access]);
+		report_push(port, access == DL_NONE ? -1 : e->num ? f->ports[e->peer].num : 0);
 	}
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "guid", guid, "name", name,
 			 "type", type, "num", num, "lid", lid, "lmc", lmc, "sw", sw, "port", port);
@@ -86,8 +86,8 @@ static json_t *cables_json(const struct report_page *p)
 		for (unsigned int e = 0; e < 2; e++) {
 			const struct dl_fabric_port *q = &f->ports[p->cables[i].port[e]];
 
-			push(list, p->place[f->nodes[q->node].sw]);
-			push(list, q->num);
+			report_push(list, p->place[f->nodes[q->node].sw]);
+			report_push(list, q->num);
 		}
 	return list;
 }
@@ -128,7 +128,7 @@ static uint32_t count_cables(const struct dl_fabric *f, uint32_t a, uint32_t b)
 	return count;
 }
 
-static void count_hops(const struct report_page *p, struct hops *h)
+static void report_count_hops(const struct report_page *p, struct hops *h)
 {
 	const struct dl_torus_grid *g = &p->coords->grid;
 
@@ -153,7 +153,7 @@ static void list_missing(const struct report_page *p, const struct hops *h, json
 
 	for (uint32_t site = 0; site < dl_torus_grid_sites(g); site++) {
 		if (h->sw[site] == DL_NONE)
-			push(switches, site);
+			report_push(switches, site);
 		for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
 			uint32_t n = h->count[site * DL_TORUS_DIMS + d];
 
@@ -178,7 +178,7 @@ json_t *report_missing(const struct report_page *p)
 		if (p->coords->site[s] != DL_NONE)
 			h.sw[p->coords->site[s]] = s;
 	if (h.sw && h.count && sites) {
-		count_hops(p, &h);
+		report_count_hops(p, &h);
 		list_missing(p, &h, switches, cables);
 	}
 	if (!h.sw || !h.count) {
@@ -192,7 +192,7 @@ json_t *report_missing(const struct report_page *p)
 
 /* ---- the result of the verification ------------------------------------ */
 
-static json_t *step_json(const struct report_page *p, const struct dl_cycle_step *s)
+static json_t *report_step_json(const struct report_page *p, const struct dl_cycle_step *s)
 {
 	uint32_t to = DL_NONE;
 
@@ -225,7 +225,7 @@ json_t *report_verdict(const struct report_page *p, const struct dl_verify_resul
 	json_t *steps = json_array();
 
 	for (uint32_t i = 0; i < json_array_size(tool_at(verdict, "cycle")); i++)
-		json_array_append_new(steps, step_json(p, &v->cycle.steps[i]));
+		json_array_append_new(steps, report_step_json(p, &v->cycle.steps[i]));
 	json_object_set_new(verdict, "words", words_json(verdict, p->tables));
 	json_object_set_new(verdict, "steps", steps);
 	return verdict;
@@ -234,8 +234,8 @@ json_t *report_verdict(const struct report_page *p, const struct dl_verify_resul
 /* ---- counters ---------------------------------------------------------- */
 
 /* Counters from the first to the last, by way. */
-static json_t *ways_json(const struct report_page *p, const struct dl_live_counters *c,
-			 unsigned int first, unsigned int last, unsigned int unit)
+static json_t *report_counted_json(const struct report_page *p, const struct dl_live_counters *c,
+				   unsigned int first, unsigned int last, unsigned int unit)
 {
 	json_t *list = json_array();
 
@@ -245,7 +245,7 @@ static json_t *ways_json(const struct report_page *p, const struct dl_live_count
 
 		for (unsigned int k = first; k <= last; k++)
 			sum += c->value[port][k] * unit;
-		push(list, sum);
+		report_push(list, sum);
 	}
 	return list;
 }
@@ -266,11 +266,14 @@ int report_counters(struct tool *tool, const struct report_page *p, const struct
 		/* Data are counted in units of four bytes. */
 		json_object_set_new(
 			fabric, "ways",
-			json_pack("{s:o, s:o, s:o}", "bytes",
-				  ways_json(p, &c, DL_LIVE_XMIT_DATA, DL_LIVE_XMIT_DATA, 4), "wait",
-				  ways_json(p, &c, DL_LIVE_XMIT_WAIT, DL_LIVE_XMIT_WAIT, 1),
-				  "errors",
-				  ways_json(p, &c, DL_LIVE_FIRST_ERROR, DL_LIVE_COUNTERS - 1, 1)));
+			json_pack(
+				"{s:o, s:o, s:o}", "bytes",
+				report_counted_json(p, &c, DL_LIVE_XMIT_DATA, DL_LIVE_XMIT_DATA, 4),
+				"wait",
+				report_counted_json(p, &c, DL_LIVE_XMIT_WAIT, DL_LIVE_XMIT_WAIT, 1),
+				"errors",
+				report_counted_json(p, &c, DL_LIVE_FIRST_ERROR,
+						    DL_LIVE_COUNTERS - 1, 1)));
 		json_object_set(document, "counters", fabric);
 		json_decref(found);
 	}
@@ -291,7 +294,7 @@ int report_load(const struct report_page *p, const struct dl_log *log, json_t *d
 	flows = json_array();
 	for (uint32_t i = 0; i < p->ncables; i++)
 		for (unsigned int e = 0; e < 2; e++)
-			push(flows, load.flows[p->cables[i].port[e]]);
+			report_push(flows, load.flows[p->cables[i].port[e]]);
 	tool_json_with(document, "load",
 		       json_pack("{s:o, s:I, s:I, s:I}", "flows", flows, "busiest",
 				 (json_int_t)load.busiest, "pairs", (json_int_t)load.pairs, "hops",

@@ -89,7 +89,7 @@ static int number_ends(struct report_page *p)
 	return 0;
 }
 
-static void add_cable(struct report_page *p, uint32_t port)
+static void report_add_cable(struct report_page *p, uint32_t port)
 {
 	const struct dl_fabric *f = p->fabric;
 	uint32_t peer = f->ports[port].peer;
@@ -116,12 +116,12 @@ static int number_cables(struct report_page *p)
 		const struct dl_fabric_node *n = &f->nodes[f->switches[p->switches[i]]];
 
 		for (unsigned int o = 1; o <= n->nports; o++)
-			add_cable(p, n->first_port + o);
+			report_add_cable(p, n->first_port + o);
 	}
 	return 0;
 }
 
-static int list_lids(struct report_page *p)
+static int report_list_lids(struct report_page *p)
 {
 	const struct dl_fabric *f = p->fabric;
 
@@ -155,7 +155,7 @@ int report_page_init(struct report_page *p, const struct tool_input *in)
 	if (!err)
 		err = number_cables(p);
 	if (!err)
-		err = list_lids(p);
+		err = report_list_lids(p);
 	return err;
 }
 

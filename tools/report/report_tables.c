@@ -148,8 +148,8 @@ static unsigned int mask_bytes(const struct report_page *p)
 	return most / 8 + 1;
 }
 
-static void put_masks(const struct report_page *p, const struct dl_tables_mcast_group *g,
-		      unsigned int bytes, struct blob *b)
+static void report_put_masks(const struct report_page *p, const struct dl_tables_mcast_group *g,
+			     unsigned int bytes, struct blob *b)
 {
 	for (uint32_t i = 0; i < p->fabric->nswitches; i++) {
 		const uint64_t *words = dl_tables_mask(&g->masks, p->switches[i]);
@@ -167,7 +167,7 @@ static int write_mcast(const struct report_page *p, FILE *to)
 	int err = b ? blob_begin(b, "mcast", to) : -ENOMEM;
 
 	for (uint32_t g = 0; !err && g < p->tables->ngroups; g++)
-		put_masks(p, &p->tables->groups[g], mask_bytes(p), b);
+		report_put_masks(p, &p->tables->groups[g], mask_bytes(p), b);
 	if (!err)
 		err = blob_end(b);
 	free(b);

@@ -34,8 +34,8 @@ static int read_sl(const struct dl_setting *setting, void *to, const char *text,
 	return 0;
 }
 
-static int read_sls(const struct dl_setting *setting, void *to, const char *text, char *why,
-		    size_t size)
+static int verify_read_sls(const struct dl_setting *setting, void *to, const char *text, char *why,
+			   size_t size)
 {
 	struct request *r = to;
 	uint16_t sls = 0;
@@ -70,7 +70,7 @@ static const struct dl_setting options[] = {
 	  .expected = "path, any, or an SL from 0 to 15",
 	  .doc = "SL of each packet: that of its path (default), every SL, "
 		 "or SL N" },
-	{ "multicast-sls", .call = read_sls, .arg = "SL,...",
+	{ "multicast-sls", .call = verify_read_sls, .arg = "SL,...",
 	  .expected = "SLs from 0 to 15, separated by commas",
 	  .doc = "SLs that multicast packets use (0,8; all with --sl any)" },
 	{ "pairs", DL_SETTING_WORD, MEMBER(options.adapters_only), .words = "all adapters",
@@ -106,7 +106,8 @@ static const struct tool_usage usage = {
 	       "input; 3 no memory.",
 };
 
-static int check(struct tool *tool, struct request *r, const struct tool_input *in, int *status)
+static int verify_check(struct tool *tool, struct request *r, const struct tool_input *in,
+			int *status)
 {
 	double begin = dl_clock_monotonic(), seconds;
 	struct dl_verify_result *v;
@@ -146,7 +147,8 @@ static int check(struct tool *tool, struct request *r, const struct tool_input *
 }
 
 /* Without one where there is a loop: the result has said so. */
-static int certify(const struct tool *tool, const struct request *r, const struct dl_tables *t)
+static int verify_certify(const struct tool *tool, const struct request *r,
+			  const struct dl_tables *t)
 {
 	struct tool_out out;
 	int err = tool_out_open(tool, NULL, r->certificate, &out);
@@ -172,9 +174,9 @@ int tool_cmd_verify(struct tool *tool, int argc, char **argv)
 		r.options.earlier = earlier.tables;
 	}
 	if (!err)
-		err = check(tool, &r, &in, &status);
+		err = verify_check(tool, &r, &in, &status);
 	if (!err && r.certificate && status == TOOL_EXIT_GOOD)
-		err = certify(tool, &r, in.snapshot.tables);
+		err = verify_certify(tool, &r, in.snapshot.tables);
 	dl_snapshot_release(&earlier);
 	tool_input_free(&in);
 	return err ? (int)tool_exit_status(err) : status;

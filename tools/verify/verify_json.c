@@ -12,7 +12,7 @@ struct place {
 };
 
 /* An end port; {guid, port} come first, as in all documents. */
-static json_t *end_json(const struct dl_fabric *f, uint32_t port)
+static json_t *verify_end_json(const struct dl_fabric *f, uint32_t port)
 {
 	json_t *end = tool_json_port(f, port);
 	const struct dl_fabric_node *node;
@@ -29,18 +29,18 @@ static json_t *end_json(const struct dl_fabric *f, uint32_t port)
 
 /* ---- the loop ---------------------------------------------------------- */
 
-static json_t *packet_json(const struct dl_fabric *f, const struct dl_cycle_step *step)
+static json_t *verify_packet_json(const struct dl_fabric *f, const struct dl_cycle_step *step)
 {
 	bool group = step->dlid >= DL_TABLES_MCAST_LID;
 
 	if (!step->dlid)
 		return json_null();
-	return json_pack("{s:o, s:o, s:i, s:i}", "from", end_json(f, step->src), "to",
-			 end_json(f, group ? DL_NONE : f->lid_port[step->dlid]), "lid", step->dlid,
-			 "sl", step->sl);
+	return json_pack("{s:o, s:o, s:i, s:i}", "from", verify_end_json(f, step->src), "to",
+			 verify_end_json(f, group ? DL_NONE : f->lid_port[step->dlid]), "lid",
+			 step->dlid, "sl", step->sl);
 }
 
-static json_t *step_json(const struct place *p, const struct dl_cycle_step *step)
+static json_t *verify_step_json(const struct place *p, const struct dl_cycle_step *step)
 {
 	const struct dl_fabric_port *out = &p->fabric->ports[step->port];
 	const struct dl_fabric_port *far = &p->fabric->ports[out->peer];
@@ -52,7 +52,7 @@ static json_t *step_json(const struct place *p, const struct dl_cycle_step *step
 			 tool_json_guid(p->fabric, out->node), "port", out->num, "vl", step->vl,
 			 "coord", tool_json_place(p->coords, p->fabric, out->node), "name",
 			 tool_json_text(dl_fabric_node_name(p->fabric, out->node)), "to", to,
-			 "packet", packet_json(p->fabric, step));
+			 "packet", verify_packet_json(p->fabric, step));
 }
 
 json_t *verify_cycle_json(const struct dl_fabric *f, const struct tool_coords *coords,
@@ -62,7 +62,7 @@ json_t *verify_cycle_json(const struct dl_fabric *f, const struct tool_coords *c
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < cycle->n; i++)
-		json_array_append_new(list, step_json(&p, &cycle->steps[i]));
+		json_array_append_new(list, verify_step_json(&p, &cycle->steps[i]));
 	return list;
 }
 
@@ -84,7 +84,7 @@ const char *verify_fault_text(unsigned int fault)
 	return fault < sizeof(texts) / sizeof(*texts) ? texts[fault] : "?";
 }
 
-static json_t *lost_json(const struct place *p, const struct dl_verify_lost *l)
+static json_t *verify_lost_json(const struct place *p, const struct dl_verify_lost *l)
 {
 	const struct dl_fabric *f = p->fabric;
 	json_t *at = json_null();
@@ -95,8 +95,8 @@ static json_t *lost_json(const struct place *p, const struct dl_verify_lost *l)
 			       tool_json_or_null(l->port != DL_TABLES_NO_PORT, l->port), "name",
 			       tool_json_text(dl_fabric_node_name(f, f->switches[l->sw])), "coord",
 			       tool_json_place(p->coords, p->fabric, f->switches[l->sw]));
-	return json_pack("{s:o, s:o, s:i, s:o, s:s, s:o}", "from", end_json(f, l->src), "to",
-			 end_json(f, l->dst), "lid", l->dlid, "sl",
+	return json_pack("{s:o, s:o, s:i, s:o, s:s, s:o}", "from", verify_end_json(f, l->src), "to",
+			 verify_end_json(f, l->dst), "lid", l->dlid, "sl",
 			 tool_json_or_null(l->sl != DL_TABLES_NO_SL, l->sl), "reason",
 			 verify_fault_text(l->fault), "at", at);
 }
@@ -104,7 +104,7 @@ static json_t *lost_json(const struct place *p, const struct dl_verify_lost *l)
 /* ---- the verdict ------------------------------------------------------- */
 
 /* The SLs that were assumed: "path", "any", or one. */
-static json_t *sls_json(uint16_t sls)
+static json_t *verify_sls_json(uint16_t sls)
 {
 	if (!sls)
 		return json_string("path");
@@ -183,7 +183,7 @@ static json_t *missing_json(const struct dl_verify_result *v, const struct tool_
 	return list;
 }
 
-static const char *assumption(const struct dl_verify_result *v, const struct tool_input *in)
+static const char *verify_assumption(const struct dl_verify_result *v, const struct tool_input *in)
 {
 	if (v->verdict == DL_VERIFY_POSSIBLE)
 		return v->sl_known ? "pairs without a path SL may use any SL" :
@@ -208,15 +208,16 @@ static void add_verdict(json_t *document, const struct dl_verify_result *v,
 	enum dl_verify_verdict verdict = v->verdict;
 	json_t *missing = missing_json(v, in, &verdict);
 
-	json_object_update_new(
-		document, json_pack("{s:s, s:s?, s:o, s:o, s:o, s:i, s:i, s:s?, s:s?}", "verdict",
-				    words[verdict], "assumption", assumption(v, in), "missing",
-				    missing, "sls", sls_json(v->sls), "multicast_sls",
-				    multicast_sls_json(o->multicast_sls), "ends_without_lid",
-				    ends_without_lid(v->fabric), "switches_without_entries",
-				    switches_without_entries(in->snapshot.tables), "engine",
-				    *about->engine ? about->engine : NULL, "mode",
-				    *about->mode ? about->mode : NULL));
+	json_object_update_new(document,
+			       json_pack("{s:s, s:s?, s:o, s:o, s:o, s:i, s:i, s:s?, s:s?}",
+					 "verdict", words[verdict], "assumption",
+					 verify_assumption(v, in), "missing", missing, "sls",
+					 verify_sls_json(v->sls), "multicast_sls",
+					 multicast_sls_json(o->multicast_sls), "ends_without_lid",
+					 ends_without_lid(v->fabric), "switches_without_entries",
+					 switches_without_entries(in->snapshot.tables), "engine",
+					 *about->engine ? about->engine : NULL, "mode",
+					 *about->mode ? about->mode : NULL));
 }
 
 enum tool_exit verify_status(const json_t *document)
@@ -241,7 +242,7 @@ json_t *verify_json(const struct dl_verify_result *v, const struct dl_verify_opt
 	json_t *lost = json_array(), *document;
 
 	for (uint32_t i = 0; i < v->nlisted; i++)
-		json_array_append_new(lost, lost_json(&p, &v->lost[i]));
+		json_array_append_new(lost, verify_lost_json(&p, &v->lost[i]));
 	document = json_pack(
 		"{s:b, s:I, s:o, s:b, s:o, s:i, s:b, s:I, s:i, s:I, s:i, s:b, s:I, s:I, s:o, s:I}",
 		"delivered", v->delivered, "pairs", (json_int_t)v->pairs, "undelivered", lost,

@@ -16,7 +16,7 @@
 /* What was assumed of the packets' SLs. */
 enum { SL_PATH, SL_ANY, SL_ONE };
 
-static int sl_of(const json_t *d)
+static int verify_sl_of(const json_t *d)
 {
 	const char *sls = json_string_value(tool_at(d, "sls"));
 
@@ -32,7 +32,7 @@ static void print_node(const json_t *node, FILE *to)
 		tool_print(to, node, " ({coord})");
 }
 
-static void print_end(const json_t *end, FILE *to)
+static void verify_print_end(const json_t *end, FILE *to)
 {
 	tool_print(to, end, "\"{name}\"");
 	if (tool_int_at(end, "ports") > 1 && tool_int_at(end, "port"))
@@ -45,18 +45,18 @@ static bool is_multicast(const json_t *packet)
 	return tool_int_at(packet, "lid") >= DL_TABLES_MCAST_LID;
 }
 
-static void print_packet(const json_t *packet, FILE *to)
+static void verify_print_packet(const json_t *packet, FILE *to)
 {
 	if (json_is_null(packet)) {
 		fprintf(to, "a packet that could not be found");
 		return;
 	}
-	print_end(tool_at(packet, "from"), to);
+	verify_print_end(tool_at(packet, "from"), to);
 	if (is_multicast(packet)) {
 		fprintf(to, " to multicast group 0x%04X", (unsigned int)tool_int_at(packet, "lid"));
 	} else {
 		fprintf(to, " to ");
-		print_end(tool_at(packet, "to"), to);
+		verify_print_end(tool_at(packet, "to"), to);
 		if (tool_int_at(packet, "to.lid") != tool_int_at(packet, "lid"))
 			tool_print(to, packet, " at its LID {lid}");
 	}
@@ -68,12 +68,12 @@ static void print_packet(const json_t *packet, FILE *to)
 static void print_lost(const json_t *lost, FILE *to)
 {
 	fputs("  ", to);
-	print_end(tool_at(lost, "from"), to);
+	verify_print_end(tool_at(lost, "from"), to);
 	if (is_multicast(lost))
 		fprintf(to, " to group 0x%04X", (unsigned int)tool_int_at(lost, "lid"));
 	if (tool_has(lost, "to")) {
 		fputs(is_multicast(lost) ? ", member " : " to ", to);
-		print_end(tool_at(lost, "to"), to);
+		verify_print_end(tool_at(lost, "to"), to);
 	}
 	if (tool_has(lost, "sl"))
 		tool_print(to, lost, ", SL {sl}");
@@ -127,7 +127,7 @@ void verify_print_cycle(const json_t *cycle, FILE *to)
 		if (!tool_has(step, "packet"))
 			continue;
 		fputs("      ", to);
-		print_packet(tool_at(step, "packet"), to);
+		verify_print_packet(tool_at(step, "packet"), to);
 		fputc('\n', to);
 	}
 }
@@ -142,12 +142,12 @@ static void print_condition(const json_t *d, FILE *to)
 {
 	if (tool_has(d, "assumption"))
 		tool_print(to, d, ", if {assumption}");
-	else if (sl_of(d) == SL_ONE)
+	else if (verify_sl_of(d) == SL_ONE)
 		tool_print(to, d, ", if every packet carries SL {sls}");
 	else if (is_verdict(d, "proven free") &&
-		 (sl_of(d) == SL_ANY || !tool_true_at(d, "sl_known")))
+		 (verify_sl_of(d) == SL_ANY || !tool_true_at(d, "sl_known")))
 		fprintf(to, ", whatever SLs packets carry");
-	else if (sl_of(d) == SL_ANY)
+	else if (verify_sl_of(d) == SL_ANY)
 		fprintf(to, ", if packets may carry any SL");
 }
 
@@ -192,7 +192,7 @@ static void draw_loop(const json_t *d, FILE *to)
 		fprintf(to, i ? "   |     " : "   +---> ");
 		print_channel(step, to);
 		fprintf(to, "\n   |       ");
-		print_packet(tool_at(step, "packet"), to);
+		verify_print_packet(tool_at(step, "packet"), to);
 		fprintf(to, i + 1 < n ? "\n   |         |\n" : "\n   +---------+\n");
 	}
 	fprintf(to, "\nWhen all these buffers fill up at the same time, none of "
@@ -226,7 +226,7 @@ static void advise_loop(const json_t *d, FILE *to)
 				    "do close the loop.\n");
 		return;
 	}
-	if (sl_of(d) != SL_PATH) {
+	if (verify_sl_of(d) != SL_PATH) {
 		fprintf(to, "Packets that do not carry their path SL close it.  "
 			    "Whether those that do are free\nof loops, dateline verify "
 			    "--sl path tells; then applications must use path SLs.\n");
@@ -272,7 +272,7 @@ static void explain_losses(FILE *to)
 /* What had to be assumed, and what nobody looked at. */
 static void print_gaps(const json_t *d, FILE *to)
 {
-	if (sl_of(d) == SL_PATH && !tool_true_at(d, "sl_known"))
+	if (verify_sl_of(d) == SL_PATH && !tool_true_at(d, "sl_known"))
 		fprintf(to,
 			"not known: the path SLs in use; every pair was checked at all 16 SLs\n");
 	else if (tool_int_at(d, "pairs_without_sl"))
@@ -297,10 +297,10 @@ static void print_gaps(const json_t *d, FILE *to)
 void verify_print(const json_t *d, bool explain, FILE *to)
 {
 	tool_print(to, d,
-		   sl_of(d) == SL_PATH ? "checked: {pairs#pair} at their path SLs and "
-					 "{levels#QoS level}, " :
-		   sl_of(d) == SL_ANY  ? "checked: {pairs#pair} at any SL, " :
-					 "checked: {pairs#pair} at SL {sls}, ");
+		   verify_sl_of(d) == SL_PATH ? "checked: {pairs#pair} at their path SLs and "
+						"{levels#QoS level}, " :
+		   verify_sl_of(d) == SL_ANY  ? "checked: {pairs#pair} at any SL, " :
+						"checked: {pairs#pair} at SL {sls}, ");
 	tool_print(to, d, "{multicast_groups#multicast group}");
 	if (tool_int_at(d, "multicast_groups"))
 		tool_print(to, d,

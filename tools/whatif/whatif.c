@@ -58,7 +58,7 @@ static const struct dl_setting options[] = {
 	{ 0 }
 };
 
-static void check(const struct argp_state *state, void *to)
+static void whatif_check_options(const struct argp_state *state, void *to)
 {
 	struct request *r = to;
 
@@ -75,7 +75,7 @@ static const struct tool_usage usage = {
 	.what = "netlist",
 	.input = tool_input_fabric,
 	.input_at = offsetof(struct request, input),
-	.check = check,
+	.check = whatif_check_options,
 	.flags = TOOL_JSON,
 	.args_doc = "[NET|DIR]",
 	.doc = "Route a whole fabric after many failures of switches and "
@@ -110,7 +110,7 @@ struct worker {
 };
 
 /* The time since the last call goes to a stage. */
-static void charge(struct worker *k, enum whatif_stage stage)
+static void whatif_charge(struct worker *k, enum whatif_stage stage)
 {
 	struct timespec now;
 
@@ -209,7 +209,7 @@ static int try_proven(struct worker *k, const struct dl_torus *t, struct dl_rout
 	options.mode = k->w->any_sl ? DL_ROUTE_ANY_SL : DL_ROUTE_PROVEN;
 	options.ties = k->w->ties;
 	err = dl_route(t, k->w->whole.config, &options, &log, out);
-	charge(k, WHATIF_PROVEN);
+	whatif_charge(k, WHATIF_PROVEN);
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	o->proven = true;
@@ -230,7 +230,7 @@ static int end_classic(struct worker *k, struct background *b, struct classic *c
 	struct whatif_outcome *o = k->outcome;
 	int err = background_end(b);
 
-	charge(k, WHATIF_CLASSIC);
+	whatif_charge(k, WHATIF_CLASSIC);
 	o->seconds[WHATIF_CLASSIC] += b->seconds;
 	if (!err && campaign_is_interrupted())
 		err = -ECANCELED;
@@ -242,7 +242,7 @@ static int end_classic(struct worker *k, struct background *b, struct classic *c
 	else if (o->accepted && !c->verified)
 		err = verify_classic(c);
 	o->safe = c->safe;
-	charge(k, WHATIF_VERIFY);
+	whatif_charge(k, WHATIF_VERIFY);
 	return !err && campaign_is_interrupted() ? -ECANCELED : err;
 }
 
@@ -265,13 +265,13 @@ static int try_modes(struct worker *k, const struct dl_torus *t, uint64_t item)
 		err = end_classic(k, &classic, &c, &proven);
 	if (!err && k->w->transitions && proven.tables)
 		err = whatif_transitions_start(&repair, &proven);
-	charge(k, WHATIF_TRANSITION);
+	whatif_charge(k, WHATIF_TRANSITION);
 	if (!err && c.routed.tables && proven.tables)
 		err = compare_load(c.routed.tables, proven.tables, o);
-	charge(k, WHATIF_LOAD);
+	whatif_charge(k, WHATIF_LOAD);
 	if (!err && k->w->transitions && proven.tables)
 		err = whatif_transitions(&repair, &k->failures, item, o);
-	charge(k, WHATIF_TRANSITION);
+	whatif_charge(k, WHATIF_TRANSITION);
 	background_drop(&classic);
 	background_drop(&repair.background);
 	dl_route_result_release(&c.routed);
@@ -287,7 +287,7 @@ static int look_at(struct worker *k, const struct dl_fabric *f, uint64_t item)
 	struct dl_torus *t = NULL;
 	int err = dl_torus_discover(f, k->w->whole.config, &log, &t);
 
-	charge(k, WHATIF_DISCOVER);
+	whatif_charge(k, WHATIF_DISCOVER);
 	if (!err && campaign_is_interrupted())
 		err = -ECANCELED;
 	if (!err) {
@@ -317,14 +317,14 @@ static int run_one(void *context, uint64_t item, void *result)
 		return err;
 	err = dl_fabric_is_connected(f);
 	k->outcome->connected = err == 1;
-	charge(k, WHATIF_DEGRADE);
+	whatif_charge(k, WHATIF_DEGRADE);
 	if (err == 1)
 		err = look_at(k, f, item);
 	dl_fabric_free(f);
 	return err;
 }
 
-static void stop(void *context)
+static void whatif_stop(void *context)
 {
 	struct worker *k = context;
 
@@ -332,7 +332,7 @@ static void stop(void *context)
 	free(k);
 }
 
-static int start(void *shared, void **worker)
+static int whatif_start(void *shared, void **worker)
 {
 	struct worker *k = calloc(1, sizeof(*k));
 	int err;
@@ -342,7 +342,7 @@ static int start(void *shared, void **worker)
 	k->w = shared;
 	err = whatif_failures_init(&k->failures, k->w);
 	if (err)
-		stop(k);
+		whatif_stop(k);
 	else
 		*worker = k;
 	return err;
@@ -350,7 +350,7 @@ static int start(void *shared, void **worker)
 
 /* ---- all of them --------------------------------------------------------- */
 
-static void show_progress(void *shared, uint64_t done, uint64_t total)
+static void whatif_show_progress(void *shared, uint64_t done, uint64_t total)
 {
 	struct whatif *w = shared;
 
@@ -358,7 +358,7 @@ static void show_progress(void *shared, uint64_t done, uint64_t total)
 }
 
 /* Without a configuration: as if one had been written for the whole fabric. */
-static int describe(struct tool_input *whole)
+static int whatif_describe(struct tool_input *whole)
 {
 	struct dl_torus_config *c;
 	int err = dl_torus_describe(whole->torus, MAX_SEEDS, &c);
@@ -384,7 +384,7 @@ static unsigned int default_threads(const struct whatif *w)
 	return n < 1 ? 1 : n < campaign_cores() ? n : campaign_cores();
 }
 
-static int run_all(const struct tool *tool, struct request *r, int *status)
+static int whatif_run_all(const struct tool *tool, struct request *r, int *status)
 {
 	struct whatif *w = &r->w;
 	struct whatif_outcome *outcomes = calloc(w->nitems + 1, sizeof(*outcomes));
@@ -394,8 +394,8 @@ static int run_all(const struct tool *tool, struct request *r, int *status)
 		.result_size = sizeof(*outcomes),
 		.threads = r->threads ? r->threads : default_threads(w),
 		.shared = w,
-		.start = start,
-		.stop = stop,
+		.start = whatif_start,
+		.stop = whatif_stop,
 		.run = run_one,
 	};
 	int err = outcomes && done ? 0 : -ENOMEM;
@@ -403,7 +403,7 @@ static int run_all(const struct tool *tool, struct request *r, int *status)
 	uint64_t judged = 0;
 
 	if (tool_shows_progress(tool) && campaign_is_leader())
-		c.progress = show_progress;
+		c.progress = whatif_show_progress;
 	start_time = dl_clock_monotonic();
 	w->has_spare = w->nitems == 1 && c.threads > 1;
 	if (!err)
@@ -446,13 +446,13 @@ int tool_cmd_whatif(struct tool *tool, int argc, char **argv)
 	r.input.one_vl = r.w.any_sl;
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_PART, &r.w.whole);
 	if (!err && !r.input.config)
-		err = describe(&r.w.whole);
+		err = whatif_describe(&r.w.whole);
 	if (!err)
 		err = dl_fabric_assign_lids(r.w.whole.fabric, 0);
 	if (!err)
 		err = whatif_plan(&r.w, r.samples, &tool->log);
 	if (!err)
-		err = run_all(tool, &r, &status);
+		err = whatif_run_all(tool, &r, &status);
 	if (err == -ENOMEM)
 		dl_log(&tool->log, DL_LOG_ERROR, "out of memory");
 	whatif_release(&r.w);

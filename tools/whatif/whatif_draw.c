@@ -20,7 +20,7 @@
 #define MAX_ITEMS 1000000 /* of an exhaustive campaign */
 
 /* Sets of k out of n, or UINT64_MAX when they are too many to number. */
-static uint64_t choose(uint64_t n, uint64_t k)
+static uint64_t whatif_choose(uint64_t n, uint64_t k)
 {
 	unsigned __int128 sets = 1;
 
@@ -44,7 +44,7 @@ static void pick_set(uint32_t *out, uint32_t n, uint32_t k, uint64_t rank)
 	for (; k; k--, place++) {
 		uint64_t with;
 
-		while ((with = choose(n - place - 1, k - 1)) <= rank) {
+		while ((with = whatif_choose(n - place - 1, k - 1)) <= rank) {
 			rank -= with;
 			place++;
 		}
@@ -53,7 +53,7 @@ static void pick_set(uint32_t *out, uint32_t n, uint32_t k, uint64_t rank)
 }
 
 /* Move k random ones of n to the front. */
-static void shuffle(uint32_t *list, uint32_t n, uint32_t k, struct dl_random *random)
+static void whatif_shuffle(uint32_t *list, uint32_t n, uint32_t k, struct dl_random *random)
 {
 	uint32_t j, t;
 
@@ -85,7 +85,7 @@ void whatif_failures_release(struct whatif_failures *f)
 }
 
 /* Fill the pool with the cables between switches that are left. */
-static uint32_t list_cables(struct whatif_failures *f, const struct whatif *w)
+static uint32_t whatif_list_cables(struct whatif_failures *f, const struct whatif *w)
 {
 	const struct dl_fabric *fabric = w->whole.fabric;
 	uint32_t n = 0;
@@ -112,7 +112,7 @@ static void fail_cable(struct whatif_failures *f, uint32_t port)
 	f->cut[port] = true;
 }
 
-static void heal(struct whatif_failures *f, const struct whatif *w)
+static void whatif_heal(struct whatif_failures *f, const struct whatif *w)
 {
 	for (uint32_t i = 0; i < f->nswitches; i++)
 		f->dead[w->whole.fabric->switches[f->switches[i]]] = false;
@@ -122,7 +122,7 @@ static void heal(struct whatif_failures *f, const struct whatif *w)
 }
 
 /* The set of switches to which an item of an exhaustive campaign belongs. */
-static uint64_t find_set(const struct whatif *w, uint64_t item)
+static uint64_t whatif_find_set(const struct whatif *w, uint64_t item)
 {
 	uint64_t low = 0, high = w->nsets;
 
@@ -147,26 +147,26 @@ static void fail_set_of_switches(struct whatif_failures *f, const struct whatif 
 void whatif_failures_draw(struct whatif_failures *f, const struct whatif *w, uint64_t item)
 {
 	struct dl_random random = { .seed = w->seed, .stream = item };
-	uint64_t set = w->exhaustive ? find_set(w, item) : 0;
+	uint64_t set = w->exhaustive ? whatif_find_set(w, item) : 0;
 	uint32_t n, k = w->fail_cables;
 
-	heal(f, w);
+	whatif_heal(f, w);
 	if (w->exhaustive) {
 		fail_set_of_switches(f, w, set);
-		n = list_cables(f, w);
+		n = whatif_list_cables(f, w);
 		pick_set(f->cables, n, k, item - w->first[set]);
 		for (uint32_t i = 0; i < k; i++)
 			fail_cable(f, f->pool[f->cables[i]]);
 		return;
 	}
 	memcpy(f->pool, w->switches, w->nswitches * sizeof(*f->pool));
-	shuffle(f->pool, w->nswitches, w->fail_switches, &random);
+	whatif_shuffle(f->pool, w->nswitches, w->fail_switches, &random);
 	for (uint32_t i = 0; i < w->fail_switches; i++)
 		fail_switch(f, w, f->pool[i]);
-	n = list_cables(f, w);
+	n = whatif_list_cables(f, w);
 	/* So many switches fail that fewer cables are left: all fail. */
 	k = k < n ? k : n;
-	shuffle(f->pool, n, k, &random);
+	whatif_shuffle(f->pool, n, k, &random);
 	for (uint32_t i = 0; i < k; i++)
 		fail_cable(f, f->pool[i]);
 }
@@ -202,7 +202,7 @@ static int count_sets(struct whatif *w)
 	uint64_t total = 0, sets;
 	int err;
 
-	w->nsets = choose(w->nswitches, w->fail_switches);
+	w->nsets = whatif_choose(w->nswitches, w->fail_switches);
 	if (w->nsets > MAX_ITEMS)
 		return -E2BIG;
 	w->first = malloc((w->nsets + 1) * sizeof(*w->first));
@@ -211,9 +211,9 @@ static int count_sets(struct whatif *w)
 		err = -ENOMEM;
 	for (uint64_t set = 0; !err && set < w->nsets; set++) {
 		w->first[set] = total;
-		heal(&f, w);
+		whatif_heal(&f, w);
 		fail_set_of_switches(&f, w, set);
-		sets = choose(list_cables(&f, w), w->fail_cables);
+		sets = whatif_choose(whatif_list_cables(&f, w), w->fail_cables);
 		if (sets > MAX_ITEMS || total + sets > MAX_ITEMS)
 			err = -E2BIG;
 		total += sets;

@@ -45,7 +45,7 @@ static const char *const stage_names[WHATIF_STAGES] = {
 	[WHATIF_TRANSITION] = "transitions",
 };
 
-static void add(struct spread *s, double x, bool first)
+static void whatif_add(struct spread *s, double x, bool first)
 {
 	s->sum += x;
 	if (first || x > s->max)
@@ -58,15 +58,15 @@ static void add_proven(struct sums *s, const struct whatif_outcome *o)
 
 	s->repaired += o->repaired;
 	s->tree_routed += o->tree_routed > 0;
-	add(&s->changed, o->changed, first);
-	add(&s->filled, o->filled, first);
-	add(&s->moved, o->moved, first);
+	whatif_add(&s->changed, o->changed, first);
+	whatif_add(&s->filled, o->filled, first);
+	whatif_add(&s->moved, o->moved, first);
 	if (!o->plain_busiest || o->plain_hops <= 0)
 		return;
 	first = !s->compared++;
-	add(&s->hops, 100 * (o->hops / o->plain_hops - 1), first);
-	add(&s->busiest, (double)o->busiest / o->plain_busiest, first);
-	add(&s->common, (double)o->common_busiest / o->plain_busiest, first);
+	whatif_add(&s->hops, 100 * (o->hops / o->plain_hops - 1), first);
+	whatif_add(&s->busiest, (double)o->busiest / o->plain_busiest, first);
+	whatif_add(&s->common, (double)o->common_busiest / o->plain_busiest, first);
 }
 
 static void add_change(struct change *c, const struct whatif_transition *t)
@@ -79,8 +79,8 @@ static void add_change(struct change *c, const struct whatif_transition *t)
 	c->direct += t->direct;
 	c->phased += t->phased;
 	c->interrupted += t->pairs > 0;
-	add(&c->pairs, t->pairs, first);
-	add(&c->ratio, t->writes ? (double)t->phased_writes / t->writes : 1, first);
+	whatif_add(&c->pairs, t->pairs, first);
+	whatif_add(&c->ratio, t->writes ? (double)t->phased_writes / t->writes : 1, first);
 }
 
 static void add_outcome(struct sums *s, const struct whatif_outcome *o)
@@ -102,7 +102,7 @@ static void add_outcome(struct sums *s, const struct whatif_outcome *o)
 		s->lost++;
 }
 
-static double mean(const struct spread *s, uint64_t n)
+static double whatif_mean(const struct spread *s, uint64_t n)
 {
 	return n ? s->sum / n : 0;
 }
@@ -111,10 +111,10 @@ static double mean(const struct spread *s, uint64_t n)
 
 static json_t *spread_json(const struct spread *s, uint64_t n)
 {
-	return json_pack("{s:f, s:f}", "mean", mean(s, n), "max", s->max);
+	return json_pack("{s:f, s:f}", "mean", whatif_mean(s, n), "max", s->max);
 }
 
-static json_t *cable_json(const struct dl_torus *t, uint32_t port)
+static json_t *whatif_cable_json(const struct dl_torus *t, uint32_t port)
 {
 	uint32_t sw = t->fabric->nodes[t->fabric->ports[port].node].sw;
 	char dir[] = { '+', "xyz"[dl_torus_dir_dim(t->port_dir[port])], '\0' };
@@ -124,8 +124,8 @@ static json_t *cable_json(const struct dl_torus *t, uint32_t port)
 	return cable;
 }
 
-static json_t *lost_json(const struct whatif *w, struct whatif_failures *f,
-			 const struct whatif_outcome *o, uint64_t item)
+static json_t *whatif_lost_json(const struct whatif *w, struct whatif_failures *f,
+				const struct whatif_outcome *o, uint64_t item)
 {
 	const struct dl_torus *t = w->whole.torus;
 	json_t *switches = json_array(), *links = json_array();
@@ -135,13 +135,13 @@ static json_t *lost_json(const struct whatif *w, struct whatif_failures *f,
 		json_array_append_new(switches,
 				      tool_json_coord(&t->grid, t->sw_site[f->switches[i]]));
 	for (uint32_t i = 0; i < f->ncables; i++)
-		json_array_append_new(links, cable_json(t, f->cables[i]));
+		json_array_append_new(links, whatif_cable_json(t, f->cables[i]));
 	return json_pack("{s:I, s:o, s:o, s:s}", "sample", (json_int_t)item, "switches", switches,
 			 "links", links, "reason", o->reason);
 }
 
-static json_t *list_lost(const struct whatif *w, const struct whatif_outcome *outcomes,
-			 const bool *done)
+static json_t *whatif_list_lost(const struct whatif *w, const struct whatif_outcome *outcomes,
+				const bool *done)
 {
 	json_t *list = json_array();
 	struct whatif_failures f;
@@ -149,7 +149,7 @@ static json_t *list_lost(const struct whatif *w, const struct whatif_outcome *ou
 
 	for (uint64_t i = 0; !err && i < w->nitems && json_array_size(list) < MAX_LISTED; i++)
 		if (done[i] && outcomes[i].connected && !outcomes[i].proven)
-			json_array_append_new(list, lost_json(w, &f, &outcomes[i], i));
+			json_array_append_new(list, whatif_lost_json(w, &f, &outcomes[i], i));
 	whatif_failures_release(&f);
 	if (!err)
 		return list;
@@ -185,8 +185,8 @@ static json_t *changes_json(const struct sums *s)
 	return all;
 }
 
-static json_t *document(const struct whatif *w, const struct sums *s, json_t *lost, double seconds,
-			bool interrupted)
+static json_t *whatif_document(const struct whatif *w, const struct sums *s, json_t *lost,
+			       double seconds, bool interrupted)
 {
 	return json_pack("{s:s, s:I, s:b, s:I, s:b, s:I, s:{s:I, s:I}, "
 			 "s:{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}, "
@@ -228,7 +228,7 @@ static void print_changes(const json_t *changes, FILE *to)
 	}
 }
 
-static void print_text(const json_t *d, FILE *to)
+static void whatif_print_text(const json_t *d, FILE *to)
 {
 	const char *stage;
 	json_t *seconds;
@@ -274,7 +274,7 @@ static void print_text(const json_t *d, FILE *to)
 	putc('\n', to);
 }
 
-static void warn(const struct tool *tool, const json_t *d)
+static void whatif_warn(const struct tool *tool, const json_t *d)
 {
 	const json_t *list = tool_at(d, "lost"), *lost;
 	json_int_t more = tool_int_at(d, "proven.lost") - json_array_size(list);
@@ -304,12 +304,12 @@ int whatif_print(const struct tool *tool, const struct whatif *w,
 		       w->nitems);
 	if (w->csv && !tool->json)
 		return whatif_print_csv(w, outcomes, done, stdout);
-	d = document(w, &s, list_lost(w, outcomes, done), seconds, interrupted);
+	d = whatif_document(w, &s, whatif_list_lost(w, outcomes, done), seconds, interrupted);
 	if (d)
 		tool_json_with(d, "worst", whatif_worst_json(w, outcomes, done));
 	if (d && w->transitions)
 		json_object_set_new(d, "transitions", changes_json(&s));
 	if (d && !tool->json)
-		warn(tool, d);
-	return tool_show(tool, d, print_text);
+		whatif_warn(tool, d);
+	return tool_show(tool, d, whatif_print_text);
 }

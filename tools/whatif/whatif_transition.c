@@ -11,8 +11,8 @@
 #include "whatif.h"
 
 /* Written over one another in any order, and in phases, each in any order. */
-static int check(const struct dl_tables *from, const struct dl_tables *to,
-		 struct whatif_transition *out)
+static int whatif_check(const struct dl_tables *from, const struct dl_tables *to,
+			struct whatif_transition *out)
 {
 	struct dl_transition_result v;
 	struct dl_transition t;
@@ -44,7 +44,8 @@ static int check(const struct dl_tables *from, const struct dl_tables *to,
 	return err;
 }
 
-static int route(const struct whatif *w, const struct dl_fabric *f, struct dl_route_result *out)
+static int whatif_route(const struct whatif *w, const struct dl_fabric *f,
+			struct dl_route_result *out)
 {
 	struct dl_route_options options;
 	struct dl_torus *t;
@@ -65,7 +66,7 @@ static int route_whole(void *context, const struct dl_log *log)
 	struct whatif *w = context;
 
 	(void)log;
-	return route(w, w->whole.fabric, &w->whole_routed);
+	return whatif_route(w, w->whole.fabric, &w->whole_routed);
 }
 
 int whatif_transitions_begin(struct whatif *w)
@@ -97,9 +98,9 @@ static int from_before(const struct whatif *w, struct whatif_failures *f, uint64
 	whatif_failures_draw(f, w, item ? item - 1 : w->nitems - 1);
 	err = dl_fabric_degrade(w->whole.fabric, f->dead, f->cut, &left);
 	connected = err ? err : dl_fabric_is_connected(left);
-	err = connected == 1 ? route(w, left, &before) : connected;
+	err = connected == 1 ? whatif_route(w, left, &before) : connected;
 	if (connected == 1 && !err)
-		err = check(before.tables, now, out);
+		err = whatif_check(before.tables, now, out);
 	dl_route_result_release(&before);
 	dl_fabric_free(left);
 	return err == -ENOMEM ? err : 0;
@@ -111,7 +112,7 @@ static int check_repair(void *context, const struct dl_log *log)
 	const struct whatif_repair *r = context;
 
 	(void)log;
-	return check(r->left, r->w->whole_routed.tables, r->out);
+	return whatif_check(r->left, r->w->whole_routed.tables, r->out);
 }
 
 int whatif_transitions_start(struct whatif_repair *r, const struct dl_route_result *now)
@@ -132,7 +133,7 @@ int whatif_transitions(struct whatif_repair *r, struct whatif_failures *f, uint6
 		       struct whatif_outcome *o)
 {
 	const struct whatif *w = r->w;
-	int err = check(w->whole_routed.tables, r->left, &o->transition[WHATIF_FAILURE]);
+	int err = whatif_check(w->whole_routed.tables, r->left, &o->transition[WHATIF_FAILURE]);
 	int back = background_end(&r->background);
 
 	o->seconds[WHATIF_TRANSITION] += r->background.seconds;

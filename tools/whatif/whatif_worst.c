@@ -12,7 +12,7 @@
 
 #include "whatif.h"
 
-static json_t *port_json(const struct dl_fabric *f, uint32_t port)
+static json_t *whatif_port_json(const struct dl_fabric *f, uint32_t port)
 {
 	return json_pack("{s:o, s:i}", "name",
 			 tool_json_text(dl_fabric_node_name(f, f->ports[port].node)), "port",
@@ -26,7 +26,7 @@ static json_t *switch_json(const struct dl_torus *t, uint32_t sw)
 			 "coord", tool_json_coord(&t->grid, t->sw_site[sw]));
 }
 
-static const char *classic(const struct whatif_outcome *o)
+static const char *whatif_classic(const struct whatif_outcome *o)
 {
 	if (!o->connected)
 		return "not connected";
@@ -45,12 +45,13 @@ static json_t *scenario_json(const struct whatif *w, struct whatif_failures *f,
 		json_array_append_new(switches, switch_json(t, f->switches[i]));
 	for (uint32_t i = 0; i < f->ncables; i++)
 		json_array_append_new(
-			cables,
-			json_pack("{s:o, s:o}", "from", port_json(t->fabric, f->cables[i]), "to",
-				  port_json(t->fabric, t->fabric->ports[f->cables[i]].peer)));
+			cables, json_pack("{s:o, s:o}", "from",
+					  whatif_port_json(t->fabric, f->cables[i]), "to",
+					  whatif_port_json(t->fabric,
+							   t->fabric->ports[f->cables[i]].peer)));
 	return json_pack("{s:I, s:o, s:o, s:b, s:s, s:b, s:o, s:o, s:o, s:s}", "sample",
 			 (json_int_t)item, "switches", switches, "cables", cables, "connected",
-			 o->connected, "classic", classic(o), "routed", o->proven,
+			 o->connected, "classic", whatif_classic(o), "routed", o->proven,
 			 "entries_changed", tool_json_or_null(o->proven, o->changed),
 			 "busiest_pairs", tool_json_or_null(compared, o->busiest), "hops_mean",
 			 compared ? json_real(o->hops) : json_null(), "reason", o->reason);
@@ -58,7 +59,7 @@ static json_t *scenario_json(const struct whatif *w, struct whatif_failures *f,
 
 /* ---- the worst ----------------------------------------------------------- */
 
-static int severity(const struct whatif_outcome *o)
+static int whatif_severity(const struct whatif_outcome *o)
 {
 	if (o->connected && !o->proven)
 		return 3;
@@ -70,8 +71,8 @@ static bool is_worse(const struct whatif_outcome *all, uint64_t x, uint64_t y)
 {
 	const struct whatif_outcome *a = &all[x], *b = &all[y];
 
-	if (severity(a) != severity(b))
-		return severity(a) > severity(b);
+	if (whatif_severity(a) != whatif_severity(b))
+		return whatif_severity(a) > whatif_severity(b);
 	if (a->busiest != b->busiest)
 		return a->busiest > b->busiest;
 	return a->hops != b->hops ? a->hops > b->hops : x < y;

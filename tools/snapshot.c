@@ -24,7 +24,7 @@ struct request {
 static int read_paths(const struct dl_setting *setting, void *to, const char *text, char *why,
 		      size_t size)
 {
-	/* As in enum dl_live_paths; the first is what nobody asks for. */
+	/* As in enum dl_live_paths; the first cannot be asked for. */
 	static const char *const words[] = { "", "none", "adapters", "all" };
 	struct request *r = to;
 

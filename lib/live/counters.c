@@ -148,6 +148,7 @@ int dl_live_counters_ask(const struct dl_live_options *o, const struct dl_fabric
 		err = dl_live_mads_run(mads, &list);
 	dl_live_mads_close(mads);
 	if (!err && a.silent)
-		dl_log(log, DL_LOG_WARNING, "%" PRIu64 " ports told no counters", a.silent);
+		dl_log(log, DL_LOG_WARNING, "%" PRIu64 " ports did not report their counters",
+		       a.silent);
 	return err;
 }

@@ -67,7 +67,7 @@ struct dl_live_switch {
 	ib_portid_t path; /* directed route to it */
 	uint16_t lft_top; /* LinearFDBTop */
 	uint16_t mft_cap; /* MulticastFDBCap */
-	uint16_t mft_top; /* MulticastFDBTop; 0: not told */
+	uint16_t mft_top; /* MulticastFDBTop; 0: not stated */
 };
 
 struct dl_live {

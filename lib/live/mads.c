@@ -35,7 +35,7 @@
 
 struct slot {
 	struct dl_live_query q;
-	uint32_t use;	   /* counts uses, to tell late answers */
+	uint32_t use;	   /* counts uses, to recognise late answers */
 	unsigned int sent; /* times; 0: free */
 	uint64_t deadline; /* milliseconds */
 };
@@ -314,7 +314,7 @@ int dl_live_mads_run(struct dl_live_mads *m, const struct dl_live_queries *list)
 		mads_show_progress(m, list, false);
 	}
 	mads_show_progress(m, list, true);
-	/* After an error: whatever is still under way is nobody's. */
+	/* After an error: queries still under way are dropped. */
 	for (uint32_t i = 0; i < m->o.in_flight; i++)
 		m->slots[i].sent = 0;
 	m->busy = 0;

@@ -191,7 +191,7 @@ static void forget_path_sls(struct dl_tables *t)
 	t->npsl_src = t->npsl_dst = 0;
 }
 
-/* Not read, and said so: what needs path SLs is not judged. */
+/* State that path SLs were not read: nothing that needs them is judged. */
 static void paths_leave_out(struct dl_live *l)
 {
 	dl_log(l->log, DL_LOG_WARNING,

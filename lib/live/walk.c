@@ -103,7 +103,7 @@ static void visit_answer(void *context, const struct dl_live_query *q, enum dl_l
 	if (v->answered || v->from == DL_NONE)
 		return;
 	n = w->found->nodes[v->from];
-	dl_live_gap(w->l, "nobody answers behind port %u of \"%s\" (0x%016" PRIx64 ")", v->out,
+	dl_live_gap(w->l, "no answer from behind port %u of \"%s\" (0x%016" PRIx64 ")", v->out,
 		    n->desc, n->guid);
 }
 
@@ -189,7 +189,7 @@ static int add_detail(struct walk *w, uint32_t node, uint16_t attr, uint8_t port
 
 /* ---- nodes -------------------------------------------------------------- */
 
-/* What a new node is to be asked. */
+/* The queries about a new node. */
 static int ask_about(struct walk *w, const struct dl_live_node *n)
 {
 	int err = add_detail(w, n->number, IB_ATTR_NODE_DESC, 0);
@@ -273,7 +273,7 @@ static int walk_meet(struct walk *w, const struct visit *v, struct dl_live_node 
 	return err;
 }
 
-/* Whoever answered stands behind the port that the visit went out of. */
+/* The node that answered is behind the port that the visit went out of. */
 static int take_visit(struct walk *w, const struct visit *v)
 {
 	struct dl_live_node *n, *from = v->from == DL_NONE ? NULL : w->found->nodes[v->from];

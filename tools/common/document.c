@@ -294,7 +294,7 @@ char *tool_text_of(const json_t *document, void (*print)(const json_t *document,
 	FILE *to = document && !exhausted ? dl_memory_open(&text, &len) : NULL;
 
 	if (to) {
-		/* Nobody else has the stream: no lock for each small piece. */
+		/* Only this thread uses the stream: no lock for each small piece. */
 		__fsetlocking(to, FSETLOCKING_BYCALLER);
 		print(document, to);
 	}

@@ -3,10 +3,10 @@
  * The running fabric as a snapshot, and which engine and mode routed it.
  *
  * Switches that Dateline routes hold marks: their coordinates and its mode.  A
- * mark may be older than the tables, if another engine has replaced those.  So
- * the fabric is routed again with what the marks say: only where this gives all
- * path SLs that were read, and most forwarding entries, are they believed.  Not
- * all entries, for those of a damaged fabric depend on what was there before.
+ * mark may be older than the tables, if another engine has replaced them.  So
+ * the marks are trusted only if rerouting from them reproduces all path SLs that
+ * were read, and most forwarding entries.  Not all entries, because those of a
+ * damaged fabric depend on earlier failures.
  */
 #include "config.h"
 
@@ -76,7 +76,7 @@ static int try_ties(struct again *a, const struct dl_tables *t, enum dl_route_ti
 	return err == -ENOMEM || err > 0 ? err : 0;
 }
 
-/* Does every switch still have the place that it was told? */
+/* Does every switch still have the coordinates of its mark? */
 static bool in_place(const struct dl_torus *t, const struct dl_torus *marked)
 {
 	bool same = t->nsites == marked->nsites;
@@ -86,7 +86,7 @@ static bool in_place(const struct dl_torus *t, const struct dl_torus *marked)
 	return same;
 }
 
-/* 1: the marks are believed; 0: not; or -ENOMEM. */
+/* 1: the marks are trusted; 0: not; or -ENOMEM. */
 static int route_again(struct again *a, const struct dl_tables *t, const struct dl_torus *marked)
 {
 	int err = dl_torus_recall(t->fabric, marked, NULL, &a->config, &a->torus);
@@ -101,7 +101,7 @@ static int route_again(struct again *a, const struct dl_tables *t, const struct 
 	return err;
 }
 
-/* What is told of it, but for where its path SLs come from. */
+/* Describe it, but for where its path SLs come from. */
 static int live_describe(const struct tool *tool, const struct again *a, struct dl_snapshot *s)
 {
 	enum dl_snapshot_sls sls = s->about.sls;
@@ -110,8 +110,7 @@ static int live_describe(const struct tool *tool, const struct again *a, struct 
 	s->about.sls = sls;
 	if (!err)
 		dl_log(&tool->log, DL_LOG_INFO,
-		       "routed by Dateline in mode %s: so say marks in the switches, and so it "
-		       "would be routed again",
+		       "routed by Dateline (%s): switch marks and recomputed tables agree",
 		       s->about.mode);
 	return err;
 }

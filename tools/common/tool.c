@@ -281,8 +281,8 @@ int tool_make_parents(const struct tool *tool, const char *path)
 
 /*
  * A device or a pipe that the user has named, such as /dev/stdout or a shell's
- * >(...): there is nothing to replace.  Links are followed only where nobody
- * but the system makes them.
+ * >(...): there is nothing to replace.  Links are followed only where only
+ * the system makes them.
  */
 static FILE *open_special(const char *path)
 {

@@ -65,7 +65,7 @@ enum tool_exit tool_exit_status(int err);
 #define TOOL_UNWRITTEN (-EIO)
 
 /*
- * Say what is assumed because the input does not tell; it goes into the
+ * Log an assumption about what the input lacks; it goes into the
  * document's warnings, too.
  */
 void tool_assume(struct tool *tool, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -241,7 +241,7 @@ json_t *tool_json_or_null(bool meaningful, json_int_t number);
 
 /*
  * The object, with another key.  As everywhere, a call that finds no memory need not
- * be noticed: tool_json_failed() tells; also of a value that is NULL because of
+ * be noticed: tool_json_failed() knows; also of a value that is NULL because of
  * other memory.
  */
 json_t *tool_json_with(json_t *object, const char *key, json_t *value);
@@ -264,7 +264,7 @@ void tool_print(FILE *to, const json_t *document, const char *template);
 /* A text, or nothing for null, as a field of comma-separated values. */
 void tool_print_csv(FILE *to, const json_t *value);
 
-/* What `print` prints, for free(); NULL: no memory, which tool_json_failed() tells. */
+/* What `print` prints, for free(); NULL: no memory, as tool_json_failed() then says. */
 char *tool_text_of(const json_t *document, void (*print)(const json_t *document, FILE *to));
 
 /*

@@ -194,7 +194,7 @@ static int warn_of_twins(const struct tool *tool, const struct coords_order *p)
 		if (x != y && !strcmp(dl_fabric_node_name(f, x), dl_fabric_node_name(f, y)))
 			dl_log(&tool->log, DL_LOG_WARNING,
 			       "the adapters with GUIDs 0x%016" PRIx64 " and 0x%016" PRIx64
-			       " both call themselves \"%s\": GUIDs tell which host is which",
+			       " both call themselves \"%s\": only their GUIDs differ",
 			       f->nodes[x].guid, f->nodes[y].guid, dl_fabric_node_name(f, x));
 	}
 	free(list);

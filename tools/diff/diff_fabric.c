@@ -139,7 +139,7 @@ json_t *diff_coords(const struct diff *d)
 	uint32_t compared = 0;
 	struct lists l = lists_new();
 
-	/* Which dimension is x, the cabling alone does not tell. */
+	/* The cabling alone does not determine which dimension is x. */
 	for (uint32_t s = 0; x->site && y->site && x->certain == y->certain && s < a->nswitches;
 	     s++) {
 		uint32_t node = d->there.node[a->switches[s]], other;

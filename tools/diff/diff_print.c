@@ -64,7 +64,7 @@ static void print_counts(const json_t *document, FILE *to)
 			   "{changed:6} to LID {lid} \"{name}\"");
 	}
 	if (!tool_int_at(document, "coordinates.compared"))
-		fprintf(to, "? coordinates: not compared, one side does not tell them\n");
+		fprintf(to, "? coordinates: not compared, one side has none\n");
 }
 
 void diff_print(const json_t *document, FILE *to)

@@ -93,7 +93,7 @@ static int report_check(const struct tool *tool, const struct request *r, struct
 	return err;
 }
 
-/* When and by what the tables were made, as far as the snapshot tells. */
+/* When and by what the tables were made, if the snapshot says so. */
 static json_t *made_json(const struct dl_snapshot_about *about)
 {
 	return json_pack("{s:o, s:o, s:o}", "written",

@@ -71,8 +71,8 @@ json_t *report_verdict(const struct report_page *p, const struct dl_verify_resul
 int report_load(const struct report_page *p, const struct dl_log *log, json_t *document);
 
 /*
- * What ports counted, `from` a file or "live"; beside it what `predicted`, a
- * document of an emulation, foretells, unless it is NULL.  0 or a negative errno,
+ * What ports counted, `from` a file or "live"; beside it the prediction of
+ * `predicted`, a document of an emulation, unless it is NULL.  0 or a negative errno,
  * reported.
  */
 int report_counters(struct tool *tool, const struct report_page *p, const struct path_request *r,

@@ -52,7 +52,7 @@ static json_t *only_cables(const struct report_page *p, const struct dl_fabric_m
 	return list;
 }
 
-/* When a fabric's LIDs were given anew, this is all of them: some will do. */
+/* If all LIDs of a fabric were reassigned, some are enough. */
 #define LISTED 1000
 
 /* An end port's LID then, if it has another one now; else its own. */

@@ -25,8 +25,8 @@ const char *verify_fault_text(unsigned int fault);
 enum tool_exit verify_status(const json_t *document);
 
 /*
- * Add what the explanation of a loop tells: is there one without the groups,
- * and without the switches' own packets?  The document is of these tables and
+ * Add what explains a loop: is there one without the groups, and without the
+ * switches' own packets?  The document is of these tables and
  * options.  0 or -ENOMEM.
  */
 int verify_explain(json_t *document, const struct dl_tables *t, const struct dl_verify_options *o);

@@ -228,8 +228,8 @@ static void advise_loop(const json_t *d, FILE *to)
 	}
 	if (verify_sl_of(d) != SL_PATH) {
 		fprintf(to, "Packets that do not carry their path SL close it.  "
-			    "Whether those that do are free\nof loops, dateline verify "
-			    "--sl path tells; then applications must use path SLs.\n");
+			    "dateline verify --sl path\nchecks those that do; if they are free "
+			    "of loops, applications must use path SLs.\n");
 		return;
 	}
 	if (!tool_true_at(d, "loop_between_adapters"))
@@ -269,7 +269,7 @@ static void explain_losses(FILE *to)
 
 /* ---- all --------------------------------------------------------------- */
 
-/* What had to be assumed, and what nobody looked at. */
+/* What had to be assumed, and what was not checked. */
 static void print_gaps(const json_t *d, FILE *to)
 {
 	if (verify_sl_of(d) == SL_PATH && !tool_true_at(d, "sl_known"))

@@ -223,7 +223,7 @@ static int try_proven(struct worker *k, const struct dl_torus *t, struct dl_rout
 	return 0;
 }
 
-/* Wait for classic mode, and judge its tables if nobody has. */
+/* Wait for classic mode, and verify its tables unless that is done. */
 static int end_classic(struct worker *k, struct background *b, struct classic *c,
 		       const struct dl_route_result *proven)
 {

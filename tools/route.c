@@ -66,12 +66,11 @@ static const struct dl_setting options[] = {
 	{ "lmc", DL_SETTING_NUMBER, MEMBER(lmc), 0, DL_FABRIC_MAX_LMC, .arg = "N",
 	  .doc = "Give ports without a LID 2^N of them (0)" },
 	{ "show-tree", DL_SETTING_FLAG, MEMBER(show_tree), .doc = "Draw the multicast tree" },
-	{ "psl", DL_SETTING_FLAG, MEMBER(flags), .max = DL_SNAPSHOT_PSL_BY_PAIR,
-	  .doc = "Write dateline-psl.dump, for ibdmchk, however large: it grows with the "
+	{ "psl", DL_SETTING_FLAG, MEMBER(flags), .max = DL_SNAPSHOT_PSL_ALWAYS,
+	  .doc = "Export dateline-psl.dump, for ibdmchk, however large: it grows with the "
 		 "square of the fabric (up to 4 million pairs)" },
-	{ "no-psl", DL_SETTING_FLAG, MEMBER(flags), .max = DL_SNAPSHOT_PSL_BY_CLASS,
-	  .doc = "Do not write dateline-psl.dump: dateline-sls.dump in its place has path "
-		 "SLs by class" },
+	{ "no-psl", DL_SETTING_FLAG, MEMBER(flags), .max = DL_SNAPSHOT_PSL_NEVER,
+	  .doc = "Do not export dateline-psl.dump" },
 	{ "output", DL_SETTING_BORROW, MEMBER(out), .key = 'o', .arg = "DIR",
 	  .doc = "The directory for the snapshot, or one file that ends in .dls" },
 	{ 0 }

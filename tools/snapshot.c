@@ -45,7 +45,7 @@ static const struct dl_setting options[] = {
 	  .doc = "Read the fabric that this machine is attached to" },
 	{ "output", DL_SETTING_BORROW, MEMBER(out), .key = 'o', .arg = "DIR",
 	  .doc = "The snapshot, a file that ends in .dls, or a directory for other programs" },
-	{ "psl", DL_SETTING_FLAG, MEMBER(flags), .max = DL_SNAPSHOT_PSL_BY_PAIR,
+	{ "psl", DL_SETTING_FLAG, MEMBER(flags), .max = DL_SNAPSHOT_PSL_ALWAYS,
 	  .doc = "Export dateline-psl.dump however large" },
 	{ "Ca", DL_SETTING_BORROW, MEMBER(options.ca), .key = 'C', .arg = "NAME",
 	  .doc = "The local adapter (any that is up)" },

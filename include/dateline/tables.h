@@ -332,7 +332,6 @@ enum dl_tables_file {
 	DL_TABLES_SLVL,	  /* dateline-slvl.dump: the switches' for ibdmchk */
 	DL_TABLES_VLARB,  /* dateline-vlarb.dump */
 	DL_TABLES_PSL,	  /* dateline-psl.dump: path SLs for ibdmchk, by pair */
-	DL_TABLES_SLS,	  /* dateline-sls.dump: the same by class */
 	DL_TABLES_NFILES
 };
 
@@ -504,12 +503,12 @@ int dl_snapshot_pack(const struct dl_snapshot *s, const char *path, const struct
  * anything else is there.  Notes must have names of an export's files, else
  * -EINVAL.
  *
- * Path SLs are written by pair where these are not more than four million, else
- * by class, which does not grow with the square of the adapters.
+ * Path SLs are exported where they are for at most four million pairs; more of
+ * them are left out with a warning.
  */
 enum dl_snapshot_flags {
-	DL_SNAPSHOT_PSL_BY_PAIR = 1, /* however many */
-	DL_SNAPSHOT_PSL_BY_CLASS = 2 /* however few */
+	DL_SNAPSHOT_PSL_ALWAYS = 1, /* however many */
+	DL_SNAPSHOT_PSL_NEVER = 2
 };
 int dl_snapshot_export(const struct dl_snapshot *s, const char *dir, unsigned int flags,
 		       const struct dl_log *log);

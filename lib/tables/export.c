@@ -34,7 +34,7 @@
 #include "dateline/base.h"
 #include "tables/internal.h"
 
-#define PSL_PAIRS_MAX 4000000 /* written by pair without being told */
+#define PSL_PAIRS_MAX 4000000 /* exported without being asked for */
 #define PART ".part"
 
 struct export
@@ -344,40 +344,48 @@ static uint64_t psl_pairs(const struct dl_tables *t)
 	return sources * lids;
 }
 
-static bool by_class(const struct dl_tables *t, unsigned int flags)
+static bool has_psl(const struct export *x, unsigned int flags)
 {
-	return flags & DL_SNAPSHOT_PSL_BY_CLASS ||
-	       (!(flags & DL_SNAPSHOT_PSL_BY_PAIR) && psl_pairs(t) > PSL_PAIRS_MAX);
+	uint64_t pairs = psl_pairs(x->s->tables);
+
+	if (!pairs || flags & DL_SNAPSHOT_PSL_NEVER)
+		return false;
+	if (pairs <= PSL_PAIRS_MAX || flags & DL_SNAPSHOT_PSL_ALWAYS)
+		return true;
+	dl_log(x->log, DL_LOG_WARNING,
+	       "%s: the path SLs of %" PRIu64 " pairs are left out; a .dls file holds them", x->dir,
+	       pairs);
+	return false;
 }
 
 /*
  * What the files that may be large take, about: in each line of a dump of
  * forwarding tables a name of some 15 bytes.
  */
-static double expected_bytes(const struct dl_tables *t, bool by_pair)
+static double expected_bytes(const struct dl_tables *t, bool psl)
 {
 	double lines = (double)t->fabric->nswitches * t->top_lid;
 	double maps = t->sl2vl_first[t->fabric->nswitches];
 
-	return lines * (57 + 15 + 29) + maps * (59 + 64) + by_pair * 26.0 * psl_pairs(t);
+	return lines * (57 + 15 + 29) + maps * (59 + 64) + psl * 26.0 * psl_pairs(t);
 }
 
 static int export_files(struct export *x, unsigned int flags)
 {
 	const struct dl_tables *t = x->s->tables;
-	unsigned int other = !t->psl		? DL_TABLES_NFILES :
-			     by_class(t, flags) ? DL_TABLES_PSL :
-						  DL_TABLES_SLS;
+	bool psl = has_psl(x, flags);
 	int err;
 
-	x->expected = expected_bytes(t, other == DL_TABLES_SLS);
+	if (!psl)
+		x->manifest.about.sls = DL_SNAPSHOT_SLS_NONE;
+	x->expected = expected_bytes(t, psl);
 	err = export_file(x, DL_SNAPSHOT_NET);
 	if (!err)
 		err = export_file(x, DL_SNAPSHOT_SUBNET);
 	for (uint32_t i = 0; !err && i < x->s->nnotes; i++)
 		err = export_file(x, x->s->notes[i].name);
 	for (unsigned int i = 0; !err && i < DL_TABLES_NFILES; i++)
-		if (i != other && (t->psl || (i != DL_TABLES_PSL && i != DL_TABLES_SLS)))
+		if (psl || i != DL_TABLES_PSL)
 			err = export_file(x, dl_tables_file_names[i]);
 	return err ? err : export_file(x, DL_SNAPSHOT_MANIFEST);
 }

@@ -178,7 +178,6 @@ static inline const struct dl_fabric_node *dl_tables_switch_node(const struct dl
 typedef int dl_tables_reader(struct dl_tables *t, FILE *from, const char *name,
 			     const struct dl_log *log);
 dl_tables_reader dl_tables_read_lfts, dl_tables_read_fdbs, dl_tables_read_mcfdbs,
-	dl_tables_read_sl2vl, dl_tables_read_slvl, dl_tables_read_vlarb, dl_tables_read_psl,
-	dl_tables_read_sls;
+	dl_tables_read_sl2vl, dl_tables_read_slvl, dl_tables_read_vlarb, dl_tables_read_psl;
 
 #endif

@@ -18,7 +18,6 @@ libdlread_la_SOURCES += \
 	lib/tables/read_lfts.c \
 	lib/tables/read_maps.c \
 	lib/tables/read_psl.c \
-	lib/tables/read_sls.c \
 	lib/tables/snapshot_read.c \
 	lib/tables/unpack.c \
 	lib/tables/write.c

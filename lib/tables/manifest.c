@@ -32,7 +32,7 @@ const char *const dl_tables_file_names[DL_TABLES_NFILES] = {
 	[DL_TABLES_LFTS] = "opensm-lfts.dump",	 [DL_TABLES_FDBS] = "opensm.fdbs",
 	[DL_TABLES_MCFDBS] = "opensm.mcfdbs",	 [DL_TABLES_SL2VL] = "opensm-sl2vl.dump",
 	[DL_TABLES_SLVL] = "dateline-slvl.dump", [DL_TABLES_VLARB] = "dateline-vlarb.dump",
-	[DL_TABLES_PSL] = "dateline-psl.dump",	 [DL_TABLES_SLS] = "dateline-sls.dump",
+	[DL_TABLES_PSL] = "dateline-psl.dump",
 };
 
 const char *dl_snapshot_own_name(unsigned int i)

@@ -246,7 +246,6 @@ int dl_tables_read_file(struct dl_tables *t, enum dl_tables_file which, FILE *fr
 		[DL_TABLES_SLVL] = dl_tables_read_slvl,
 		[DL_TABLES_VLARB] = dl_tables_read_vlarb,
 		[DL_TABLES_PSL] = dl_tables_read_psl,
-		[DL_TABLES_SLS] = dl_tables_read_sls,
 	};
 
 	return readers[which](t, from, name, log);

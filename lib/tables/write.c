@@ -481,50 +481,12 @@ static int put_psl(struct dl_tables_out *o, const struct dl_tables *t)
 	return 0;
 }
 
-/*
- * The same by classes of sources and destinations, in a file that grows with
- * the number of those:
- *
- *   row 0 0123-		SLs, in hexadecimal, from class 0 to classes 0 to 4
- *   source 0x0000000000200000 3 0	node, port, class
- *   lid 7 4		LID, class
- */
-static int put_sls(struct dl_tables_out *o, const struct dl_tables *t)
-{
-	const struct dl_fabric *f = t->fabric;
-
-	if (!t->psl)
-		return 0;
-	dl_tables_out_print(
-		o, "# path SLs by class of sources and of destination LIDs\nclasses %u %u\n",
-		t->npsl_src, t->npsl_dst);
-	for (uint32_t s = 0; s < t->npsl_src; s++) {
-		const uint8_t *row = t->psl + s * (size_t)t->npsl_dst;
-
-		dl_tables_out_print(o, "row %u ", s);
-		for (uint32_t d = 0; d < t->npsl_dst; d++) {
-			*dl_tables_out_room(o, 1) = row[d] < 16 ? "0123456789abcdef"[row[d]] : '-';
-			o->at++;
-		}
-		LITERAL(o, "\n");
-	}
-	for (uint32_t p = 0; p < f->nports; p++)
-		if (t->psl_src[p] != DL_NONE)
-			dl_tables_out_print(o, "source 0x%016" PRIx64 " %u %u\n",
-					    f->nodes[f->ports[p].node].guid, f->ports[p].num,
-					    t->psl_src[p]);
-	for (uint32_t lid = 1; lid <= t->top_lid; lid++)
-		if (t->psl_dst[lid] != DL_NONE)
-			dl_tables_out_print(o, "lid %u %u\n", lid, t->psl_dst[lid]);
-	return 0;
-}
-
 /* ---- all --------------------------------------------------------------- */
 
 static int (*const put[])(struct dl_tables_out *o, const struct dl_tables *t) = {
 	[DL_TABLES_LFTS] = put_lfts,   [DL_TABLES_FDBS] = put_fdbs, [DL_TABLES_MCFDBS] = put_mcfdbs,
 	[DL_TABLES_SL2VL] = put_sl2vl, [DL_TABLES_SLVL] = put_slvl, [DL_TABLES_VLARB] = put_vlarb,
-	[DL_TABLES_PSL] = put_psl,     [DL_TABLES_SLS] = put_sls,
+	[DL_TABLES_PSL] = put_psl,
 };
 
 int dl_tables_put(struct dl_tables_out *o, const struct dl_tables *t, enum dl_tables_file which)

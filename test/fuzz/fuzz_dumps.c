@@ -24,7 +24,7 @@ static const struct {
 } readers[] = {
 	{ 'l', DL_TABLES_LFTS },  { 'f', DL_TABLES_FDBS }, { 'm', DL_TABLES_MCFDBS },
 	{ 's', DL_TABLES_SL2VL }, { 'v', DL_TABLES_SLVL }, { 'a', DL_TABLES_VLARB },
-	{ 'p', DL_TABLES_PSL },	  { 'c', DL_TABLES_SLS },
+	{ 'p', DL_TABLES_PSL },
 };
 
 /* A ring of four switches A0, B0, ... with an adapter C0, C1, ... each. */

@@ -194,8 +194,6 @@ static void comes_back(void **state)
 		same_forwarding(a, b, false);
 		copy(a, DL_TABLES_SLVL, b);
 		same_maps(a, b, false);
-		copy(a, DL_TABLES_SLS, b);
-		same_sls(a, b);
 		dl_tables_free(b);
 		fixture_free(&w);
 	}
@@ -394,22 +392,6 @@ static const struct {
 	{ DL_TABLES_PSL, "#port 2 of 0xC0: 4 0\n", 1, "no such end port" },
 	{ DL_TABLES_PSL, "#port 1 in 0xC0: 4 0\n", 1, "expected \"of\"" },
 
-	{ DL_TABLES_SLS, "class 1 1\n", 1, "expected classes, row, source or lid" },
-	{ DL_TABLES_SLS, "classes 0 1\n", 1, "at least one class" },
-	{ DL_TABLES_SLS, "classes 1 1\nclasses 1 1\n", 2, "expected one line" },
-	{ DL_TABLES_SLS, "row 0 0\n", 1, "expected row 0 of 0" },
-	{ DL_TABLES_SLS, "classes 2 2\nrow 0 00\nrow 0 00\n", 3, "expected row 1 of 2" },
-	{ DL_TABLES_SLS, "classes 2 2\nrow 0 000\n", 2, "expected 2 SLs" },
-	{ DL_TABLES_SLS, "classes 2 2\nrow 0 0g\n", 2, "expected 2 SLs" },
-	{ DL_TABLES_SLS, "classes 2 2\nrow 0 00\nlid 1 0\n", 3, "expected 2 rows" },
-	{ DL_TABLES_SLS, "classes 4000000000 4000000000\nrow 0 0\n", 2, "SLs, 0 to f" },
-	{ DL_TABLES_SLS, "classes 1 1\nrow 0 0\n", 2, "the file ends" },
-	{ DL_TABLES_SLS, "classes 1 1\nrow 0 0\nlid 1 1\n", 3, "expected one below 1" },
-	{ DL_TABLES_SLS, "classes 1 1\nrow 0 0\nlid 9 0\n", 3, "no port of the fabric has LID 9" },
-	{ DL_TABLES_SLS, "classes 1 1\nrow 0 0\nsource 0xC9 1 0\n", 3, "no node" },
-	{ DL_TABLES_SLS, "classes 1 1\nrow 0 0\nsource 0xC0 2 0\n", 3, "port 2 of a node" },
-	{ DL_TABLES_SLS, "classes 1 1\nrow 0 0\nsource 0xC0 1 1\n", 3, "expected one below 1" },
-	{ DL_TABLES_SLS, "classes 1 1\nrow 0 0\nsource 0xC0 1 0 x\n", 3, "end of line" },
 };
 
 static void refuses(void **state)

@@ -47,11 +47,11 @@ static void same_forwarding(const struct dl_tables *a, const struct dl_tables *b
 /* ---- directories ------------------------------------------------------- */
 
 static const char *const names[] = {
-	"dateline.net",		"opensm-subnet.lst",	 "opensm-lfts.dump",
-	"opensm.fdbs",		"opensm.mcfdbs",	 "opensm-sl2vl.dump",
-	"dateline-vlarb.dump",	"dateline-slvl.dump",	 "dateline-psl.dump",
-	"dateline-sls.dump",	"dateline-torus.dump",	 "dateline-opensm.conf",
-	"dateline-partial.txt", "dateline-manifest.txt",
+	"dateline.net",		 "opensm-subnet.lst",	 "opensm-lfts.dump",
+	"opensm.fdbs",		 "opensm.mcfdbs",	 "opensm-sl2vl.dump",
+	"dateline-vlarb.dump",	 "dateline-slvl.dump",	 "dateline-psl.dump",
+	"dateline-torus.dump",	 "dateline-opensm.conf", "dateline-partial.txt",
+	"dateline-manifest.txt",
 };
 
 #define NNAMES (sizeof(names) / sizeof(*names))
@@ -227,9 +227,12 @@ static void replaces_whole(void **state)
 	/* What was told comes back. */
 	assert_int_equal(dl_snapshot_export(&s, dir, 0, NULL), 0);
 	assert_true(exists(dir, "dateline-psl.dump"));
-	assert_int_equal(dl_snapshot_export(&s, dir, DL_SNAPSHOT_PSL_BY_CLASS, NULL), 0);
+	assert_int_equal(dl_snapshot_export(&s, dir, DL_SNAPSHOT_PSL_NEVER, NULL), 0);
 	assert_false(exists(dir, "dateline-psl.dump"));
-	assert_true(exists(dir, "dateline-sls.dump"));
+	assert_int_equal(read_directory(dir, NULL, &h, &back), 0);
+	assert_int_equal(back.about.sls, DL_SNAPSHOT_SLS_NONE);
+	dl_snapshot_release(&back);
+	assert_int_equal(dl_snapshot_export(&s, dir, 0, NULL), 0);
 	assert_int_equal(read_directory(dir, NULL, &h, &back), 0);
 	assert_int_equal(back.about.written, 1795320000);
 	assert_string_equal(back.about.engine, "dateline");
@@ -244,7 +247,7 @@ static void replaces_whole(void **state)
 	/* Nothing of an earlier one stays. */
 	assert_int_equal(write_tables(u, dir, 0), 0);
 	assert_false(exists(dir, "dateline-partial.txt"));
-	assert_false(exists(dir, "dateline-sls.dump"));
+	assert_false(exists(dir, "dateline-psl.dump"));
 
 	/* One that is refused, here for a note: the earlier one is still there. */
 	s.nnotes = 0;
@@ -676,7 +679,7 @@ static void file_outlives_mutations(void **state)
 			char *text;
 
 			assert_int_equal(
-				dl_snapshot_export(&w.s, dir, DL_SNAPSHOT_PSL_BY_CLASS, NULL), 0);
+				dl_snapshot_export(&w.s, dir, DL_SNAPSHOT_PSL_ALWAYS, NULL), 0);
 			text = read_one(dir);
 			assert_string_equal(text, good);
 			free(text);

@@ -23,7 +23,7 @@ struct parts {
 	const struct dl_fabric *f;
 	uint32_t *label; /* by switch: the first switch of its part, or DL_NONE */
 	uint32_t *queue;
-	bool *dead, *cut; /* as for dl_fabric_degrade() */
+	bool *dead, *cut; /* as for dl_fabric_degrade(); NULL: nothing is left out */
 };
 
 static void parts_free(struct parts *p)
@@ -34,19 +34,24 @@ static void parts_free(struct parts *p)
 	free(p->cut);
 }
 
+static int parts_labels(struct parts *p)
+{
+	size_t size = p->f->nswitches * sizeof(*p->label);
+
+	p->label = malloc(size + 1);
+	p->queue = malloc(size + 1);
+	if (!p->label || !p->queue)
+		return -ENOMEM;
+	memset(p->label, 0xFF, size); /* DL_NONE */
+	return 0;
+}
+
 static int parts_new(const struct dl_fabric *f, struct parts *p)
 {
-	*p = (struct parts){
-		.f = f,
-		.label = malloc((f->nswitches + 1) * sizeof(*p->label)),
-		.queue = malloc((f->nswitches + 1) * sizeof(*p->queue)),
-		.dead = calloc(f->nnodes + 1ul, sizeof(*p->dead)),
-		.cut = calloc(f->nports + 1ul, sizeof(*p->cut)),
-	};
-	if (!p->label || !p->queue || !p->dead || !p->cut)
-		return -ENOMEM;
-	memset(p->label, 0xFF, f->nswitches * sizeof(*p->label)); /* DL_NONE */
-	return 0;
+	*p = (struct parts){ .f = f,
+			     .dead = calloc(f->nnodes + 1ul, sizeof(*p->dead)),
+			     .cut = calloc(f->nports + 1ul, sizeof(*p->cut)) };
+	return p->dead && p->cut ? parts_labels(p) : -ENOMEM;
 }
 
 /* Label what a switch is connected to; returns how many switches that is. */
@@ -63,8 +68,8 @@ static uint32_t label_part(struct parts *p, uint32_t from)
 		for (unsigned int i = 1; i <= n->nports; i++) {
 			uint32_t sw = dl_fabric_peer_switch(f, n->first_port + i);
 
-			if (sw == DL_NONE || p->label[sw] != DL_NONE || p->dead[f->switches[sw]] ||
-			    p->cut[n->first_port + i])
+			if (sw == DL_NONE || p->label[sw] != DL_NONE ||
+			    (p->dead && (p->dead[f->switches[sw]] || p->cut[n->first_port + i])))
 				continue;
 			p->label[sw] = from;
 			p->queue[tail++] = sw;
@@ -75,9 +80,9 @@ static uint32_t label_part(struct parts *p, uint32_t from)
 
 int dl_fabric_is_connected(const struct dl_fabric *f)
 {
-	struct parts parts;
+	struct parts parts = { .f = f };
 	uint32_t first = DL_NONE, sw;
-	int connected = parts_new(f, &parts) ? -ENOMEM : 1;
+	int connected = parts_labels(&parts) ? -ENOMEM : 1;
 
 	for (uint32_t p = 0; connected == 1 && p < f->nports; p++) {
 		if (!f->ports[p].lid || !dl_fabric_is_end_port(f, p))
@@ -158,6 +163,9 @@ static uint32_t leave_short(struct parts *p, const struct dl_log *log, enum dl_l
 			       node->guid, dl_fabric_node_name(f, f->switches[s]),
 			       node->lft_cap - 1u, f->top_lid);
 	}
+	if (n > MAX_NAMED)
+		dl_log(log, level, "... and %u switches more with too few forwarding entries",
+		       n - MAX_NAMED);
 	return n;
 }
 

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "dateline/fabric.h"
+#include "fabric_text.h"
 #include "grid_fabric.h"
 #include "dateline/route.h"
 #include "dateline/tables.h"
@@ -433,11 +434,36 @@ static void load_is_what_packets_do(void **state)
 	free(g);
 }
 
+/* Twenty of what is left out are named, and the number of the others. */
+static void names_twenty(void **state)
+{
+	const struct dl_fabric_part options = { .from = DL_NONE, .level = DL_LOG_ERROR };
+	struct dl_fabric *f, *part;
+	struct heard h;
+
+	(void)state;
+	assert_int_equal(dl_fabric_new(&f), 0);
+	for (uint32_t i = 0; i < 25; i++)
+		assert_int_equal(dl_fabric_add_node(f, DL_FABRIC_SWITCH, 1, 1 + i, "s", NULL), 0);
+	assert_int_equal(dl_fabric_finish(f, NULL), 0);
+	assert_int_equal(dl_fabric_assign_lids(f, 0), 0);
+	for (uint32_t i = 0; i < 24; i++)
+		f->nodes[i].lft_cap = 2;
+	heard_init(&h);
+	assert_true(dl_fabric_main_part(f, &options, &h.log, &part) >= 0);
+	assert_int_equal(h.errors, 21);
+	assert_non_null(strstr(h.error, "... and 4 switches more with too few forwarding"));
+	assert_int_equal(part->nswitches, 1);
+	dl_fabric_free(part);
+	dl_fabric_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(damage_is_damage),
 		cmocka_unit_test(load_is_what_packets_do),
+		cmocka_unit_test(names_twenty),
 	};
 
 	seed = test_seed(20261121);

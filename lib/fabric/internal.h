@@ -135,8 +135,8 @@ struct dl_fabric_record {
 	uint32_t vendor;
 	uint32_t line;
 	uint32_t node;		      /* its number, once known */
-	uint16_t device, lid, speeds; /* speeds, widths and VLs: of the cable, at its near end */
-	uint8_t type, nports, num, widths, vls, lmc;
+	uint16_t device, lid, speeds; /* speeds and widths: of the cable, at its near end */
+	uint8_t type, nports, num, widths;
 	bool refers; /* to the near end that has this port GUID, or LID and name */
 };
 
@@ -163,10 +163,6 @@ int dl_fabric_records_fill(struct dl_fabric_records *r);
 bool dl_fabric_is_port_report(const char *at);
 /* Read it, from the current line on. */
 int dl_fabric_read_port_report(struct dl_text *t, struct dl_fabric_parsed *d, uint32_t file);
-
-/* ibnetdiscover's cache begins with this byte, as no text does; see cache_read.c. */
-#define DL_FABRIC_CACHE_BYTE 0x2B
-int dl_fabric_read_cache(FILE *from, const char *name, struct dl_fabric_parsed *d);
 
 /* The parts of the netlist reader; see netlist_read.c. */
 

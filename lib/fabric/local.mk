@@ -9,7 +9,6 @@ libdlroute_la_SOURCES += \
 	lib/fabric/part.c \
 	lib/fabric/speed.c
 libdlread_la_SOURCES += \
-	lib/fabric/cache_read.c \
 	lib/fabric/index.c \
 	lib/fabric/netlist_line.c \
 	lib/fabric/netlist_read.c \

@@ -25,8 +25,7 @@
  *
  * ibsim's width and speed options are sets of bits, as in PortInfo.
  *
- * Other output of infiniband-diags is known by how it begins, and read by
- * ports_read.c and cache_read.c.
+ * Reports of infiniband-diags are known by how they begin; ports_read.c reads them.
  *
  * Complexity.  Peers may be declared after they are named, so ids are looked
  * up at the end, in a sorted array: O(n log n) whatever the names are.
@@ -44,6 +43,7 @@
 #include "dateline/base.h"
 
 #define MAX_INCLUDES 1024 /* in all */
+#define CACHE_BYTE 0x2B	  /* the first of ibnetdiscover's cache, and of no netlist */
 
 /* ---- files -------------------------------------------------------------- */
 
@@ -261,10 +261,14 @@ static int read_netlist(FILE *from, const char *name, bool may_include, const st
 	first = getc(from);
 	if (first != EOF)
 		ungetc(first, from);
-	r->complete = first == DL_FABRIC_CACHE_BYTE;
-	if (!err && r->complete)
-		err = dl_fabric_read_cache(from, name, &r->d);
-	else if (!err)
+	if (!err && first == CACHE_BYTE) {
+		dl_log(log, DL_LOG_ERROR,
+		       "%s: this is a cache of ibnetdiscover: print it with ibnetdiscover "
+		       "--load-cache %s > NET, and read NET",
+		       name, name);
+		err = -EINVAL;
+	}
+	if (!err)
 		err = read_stream(r, from, name);
 	if (!err && !r->complete)
 		err = find_peers(&r->d);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From a list of ports to a parsed fabric: OpenSM's subnet list, the reports
- * and the cache of infiniband-diags.
+ * From a list of ports to a parsed fabric: OpenSM's subnet list and the reports of
+ * infiniband-diags.
  *
  * Problem.  A node is described with each of its ports, in some formats also
  * with each cable's far end, and all those descriptions must agree.  In others
@@ -340,7 +340,6 @@ static int add_ends(struct dl_fabric_records *r, const uint32_t *order)
 							     .node = e->node,
 							     .place = place_of(r, order[i]),
 							     .lid = e->lid,
-							     .lmc = e->lmc,
 							     .num = sw ? 0 : e->num,
 						     });
 	}
@@ -362,7 +361,6 @@ static int add_links(struct dl_fabric_records *r)
 							      .place = place_of(r, i),
 							      .speeds = near->speeds,
 							      .widths = near->widths,
-							      .vls = near->vls,
 							      .num = near->num,
 							      .peer_num = far->num,
 						      });

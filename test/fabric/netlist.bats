@@ -3,7 +3,7 @@
 #
 # Our netlist reader against the real ibnetdiscover: what it prints of a live
 # fabric is read, whole, and means the same as the file that ibsim served.  So do
-# the reports of ports and the cache of infiniband-diags.
+# the reports of ports and the printed cache of infiniband-diags.
 
 load lib.bash
 
@@ -22,6 +22,9 @@ formats() {
 	sim iblinkinfo -l >"$T/$1.lines"
 	sim iblinkinfo -l -p >"$T/$1.settings"
 	sim ibnetdiscover --cache "$T/$1.cache" >"$T/$1.net"
+	ibnetdiscover --load-cache "$T/$1.cache" >"$T/$1.loaded"
+	run -2 dateline discover "$T/$1.cache"
+	grep -q -e "--load-cache $T/$1.cache > NET" <<<"$output"
 }
 
 # told FILE [SED [all]]: each cable as the fabric in FILE has it: port GUIDs, names,
@@ -29,8 +32,8 @@ formats() {
 told() {
 	local drop='s/(System|Node)GUID:\w+ |VenID:\w+ DevID:\w+ Rev:\w+//g'
 
-	# The cache says the rest, too.
-	[[ $1 != *.cache && ! ${3:-} ]] || drop=
+	# A netlist says the rest, too.
+	[[ $1 != *.loaded && ! ${3:-} ]] || drop=
 	dateline route "$1" --torus-config "$T/f.torus.conf" -q -o "$1.routed"
 	sed -E "$drop;${2:-s/ LID:[0-9A-F]+//g}" "$1.routed/opensm-subnet.lst" | sort
 }
@@ -42,7 +45,7 @@ same_formats() {
 	for format in ports links lines settings; do
 		same "$1.$format" <(told "$T/$1.net" "$with") <(told "$T/$1.$format" "$with")
 	done
-	same "$1.cache" <(told "$T/$1.net" "$with" all) <(told "$T/$1.cache" "$with")
+	same "$1.loaded" <(told "$T/$1.net" "$with" all) <(told "$T/$1.loaded" "$with")
 }
 
 # round_trip GENERATOR-ARGUMENT...: a generated netlist, what ibnetdiscover

@@ -221,7 +221,7 @@ static void replaces_whole(void **state)
 	u->lft[1] = 2;
 	assert_int_equal(dl_snapshot_add_note(&s, "dateline-partial.txt", strdup("gap\n"), 4), 0);
 	assert_int_equal(dl_tables_new_psl(t, 1, 1), 0);
-	t->psl_src[f->nodes[2].first_port + 1] = t->psl_dst[1] = 0;
+	t->psl_src[f->nodes[2].first_port + 1] = t->psl_dst[1] = t->psl[0] = 0;
 	s.about.sls = DL_SNAPSHOT_SLS_ENGINE;
 
 	/* What was told comes back. */

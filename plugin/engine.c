@@ -70,19 +70,14 @@ static void engine_limit_lids(const struct dl_engine *e, const struct dl_fabric 
 {
 	/* What the switches hold now is to be closed, too. */
 	uint16_t held = e->in_force ? e->in_force->fabric->top_lid : 0;
-	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
 	uint32_t limit = UINT32_MAX;
-	cl_map_item_t *item;
 
 	for (uint32_t s = 0; s < f->nswitches; s++) {
 		uint32_t cap = f->nodes[f->switches[s]].lft_cap;
 
 		limit = cap && cap < limit ? cap : limit;
 	}
-	for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
-	     item = cl_qmap_next(item)) {
-		osm_switch_t *sw = (osm_switch_t *)item;
-
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw)) {
 		if (sw->max_lid_ho >= limit)
 			sw->max_lid_ho = held > f->top_lid ? held : f->top_lid;
 	}
@@ -228,15 +223,11 @@ static void give_lock_back(struct dl_engine *e)
 
 static void take_lock_again(struct dl_engine *e)
 {
-	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
-	cl_map_item_t *item;
-
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 	e->osm->routing_engine_used = NULL;
-	for (item = cl_qmap_head(switches); e->in_force && item != cl_qmap_end(switches);
-	     item = cl_qmap_next(item)) {
-		osm_switch_t *sw = (osm_switch_t *)item;
-
+	if (!e->in_force)
+		return;
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw)) {
 		if (sw->new_lft)
 			memset(sw->new_lft, OSM_NO_PATH, sw->lft_size);
 	}

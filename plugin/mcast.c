@@ -144,13 +144,9 @@ static bool is_unused(const osm_mcast_tbl_t *t)
  */
 void dl_mcast_rest(struct dl_engine *e)
 {
-	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
-	cl_map_item_t *item;
-
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
-	for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
-	     item = cl_qmap_next(item)) {
-		osm_mcast_tbl_t *t = osm_switch_get_mcast_tbl_ptr((osm_switch_t *)item);
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw)) {
+		osm_mcast_tbl_t *t = osm_switch_get_mcast_tbl_ptr(sw);
 
 		if (t->max_block_in_use >= 0 && is_unused(t))
 			t->max_block_in_use = -1;

@@ -22,4 +22,13 @@ extern int osm_link_mgr_process(osm_sm_t *sm, const uint8_t state) DL_OPENSM;
 extern int osm_qos_setup(osm_opensm_t *osm) DL_OPENSM;
 extern int osm_mcast_mgr_process(osm_sm_t *sm, boolean_t all) DL_OPENSM;
 
+/* The switch behind `sw` in OpenSM's table, the first one for NULL; or NULL. */
+static inline osm_switch_t *dl_opensm_next(const struct osm_opensm *osm, const osm_switch_t *sw)
+{
+	const cl_qmap_t *table = &osm->subn.sw_guid_tbl;
+	cl_map_item_t *item = sw ? cl_qmap_next(&sw->map_item) : cl_qmap_head(table);
+
+	return item == cl_qmap_end(table) ? NULL : (osm_switch_t *)item;
+}
+
 #endif

@@ -222,21 +222,18 @@ static void phases_send_tables(struct dl_engine *e)
 {
 	osm_subn_t *subn = &e->osm->subn;
 	unsigned int *forced = calloc(cl_qmap_count(&subn->sw_guid_tbl) + 1, sizeof(*forced));
-	unsigned int all = subn->need_update, i = 0;
-	cl_map_item_t *item;
+	unsigned int all = subn->need_update, i = 0, k = 0;
+	osm_switch_t *sw;
 
-	for (item = cl_qmap_head(&subn->sw_guid_tbl);
-	     forced && item != cl_qmap_end(&subn->sw_guid_tbl); item = cl_qmap_next(item)) {
-		forced[i++] = ((osm_switch_t *)item)->need_update;
-		((osm_switch_t *)item)->need_update = 0;
+	for (sw = dl_opensm_next(e->osm, NULL); forced && sw; sw = dl_opensm_next(e->osm, sw)) {
+		forced[i++] = sw->need_update;
+		sw->need_update = 0;
 	}
 	if (forced)
 		subn->need_update = 0;
 	osm_ucast_mgr_set_fwd_tables(&e->osm->sm.ucast_mgr);
-	i = 0;
-	for (item = cl_qmap_head(&subn->sw_guid_tbl);
-	     forced && item != cl_qmap_end(&subn->sw_guid_tbl); item = cl_qmap_next(item))
-		((osm_switch_t *)item)->need_update = forced[i++];
+	for (sw = dl_opensm_next(e->osm, NULL); forced && sw; sw = dl_opensm_next(e->osm, sw))
+		sw->need_update = forced[k++];
 	subn->need_update = all;
 	free(forced);
 }

@@ -230,16 +230,14 @@ static bool recall_ask_groups(struct dl_engine *e, osm_switch_t *sw, uint32_t k)
 static void recall_ask_all(struct dl_engine *e,
 			   bool (*ask)(struct dl_engine *e, osm_switch_t *sw, uint32_t k))
 {
-	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
-	cl_map_item_t *item;
 	bool more = true;
 
 	for (uint32_t k = 0; more && !osm_exit_flag; k++) {
 		more = false;
 		CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
-		for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
-		     item = cl_qmap_next(item))
-			more |= ask(e, (osm_switch_t *)item, k);
+		for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw;
+		     sw = dl_opensm_next(e->osm, sw))
+			more |= ask(e, sw, k);
 		CL_PLOCK_RELEASE(&e->osm->lock);
 		if (more)
 			wait_for_pending_transactions(&e->osm->stats);
@@ -325,19 +323,16 @@ static void recall_keep_groups(osm_mcast_tbl_t *t, unsigned int nports, uint64_t
 
 static void recall_ask_tables(struct dl_engine *e)
 {
-	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
-	cl_map_item_t *item;
 	uint32_t n = 0;
 
 	recall_ask_all(e, recall_ask_block);
 	recall_ask_all(e, recall_ask_maps);
 	recall_ask_all(e, recall_ask_groups);
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
-	e->recall.groups = calloc(cl_qmap_count(switches) + 1, sizeof(*e->recall.groups));
+	e->recall.groups =
+		calloc(cl_qmap_count(&e->osm->subn.sw_guid_tbl) + 1, sizeof(*e->recall.groups));
 	e->recall.known = !osm_exit_flag && e->recall.groups;
-	for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
-	     item = cl_qmap_next(item)) {
-		osm_switch_t *sw = (osm_switch_t *)item;
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw)) {
 		struct dl_recall_groups none = { 0 }, *g = &none;
 
 		if (!sw->p_node->discovery_count)
@@ -487,15 +482,9 @@ static void spare_port(osm_switch_t *sw, unsigned int out)
 
 void dl_recall_spare(struct dl_engine *e, uint32_t top_lid)
 {
-	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
-	cl_map_item_t *item;
-
 	e->recall.forced = e->osm->subn.need_update;
 	e->osm->subn.need_update = 0;
-	for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
-	     item = cl_qmap_next(item)) {
-		osm_switch_t *sw = (osm_switch_t *)item;
-
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw)) {
 		/* Blocks behind its top were not read. */
 		if (top_of(sw) < top_lid) {
 			sw->need_update = 1;
@@ -509,16 +498,12 @@ void dl_recall_spare(struct dl_engine *e, uint32_t top_lid)
 
 void dl_recall_spare_end(struct dl_engine *e)
 {
-	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
-	cl_map_item_t *item;
-
 	if (!e->recall.forced)
 		return;
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 	e->osm->subn.need_update = e->recall.forced;
-	for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
-	     item = cl_qmap_next(item))
-		((osm_switch_t *)item)->need_update = 1;
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw))
+		sw->need_update = 1;
 	CL_PLOCK_RELEASE(&e->osm->lock);
 	e->recall.forced = 0;
 }
@@ -535,9 +520,6 @@ void dl_recall_clear(struct dl_recall *r)
 
 void dl_recall_ask(struct dl_engine *e)
 {
-	cl_qmap_t *switches = &e->osm->subn.sw_guid_tbl;
-	cl_map_item_t *item;
-
 	e->recall.set_up_before = false;
 	dl_recall_clear(&e->recall);
 	/* Else it has been the master for a while, and knows. */
@@ -547,9 +529,8 @@ void dl_recall_ask(struct dl_engine *e)
 	    !wait_for_pending_transactions)
 		return;
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
-	for (item = cl_qmap_head(switches); item != cl_qmap_end(switches);
-	     item = cl_qmap_next(item))
-		e->recall.set_up_before |= recall_ask_mark(e, (osm_switch_t *)item);
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw))
+		e->recall.set_up_before |= recall_ask_mark(e, sw);
 	CL_PLOCK_RELEASE(&e->osm->lock);
 	e->recall.known = !e->recall.set_up_before;
 	if (!e->recall.set_up_before)

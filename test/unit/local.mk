@@ -62,6 +62,7 @@ endif
 # The plugin, with a stand-in for OpenSM.
 check_LTLIBRARIES += test/unit/libosmfixture.la
 test_unit_libosmfixture_la_SOURCES = test/unit/osm_fixture.c test/unit/osm_fixture.h \
+	test/unit/osm_functions.c \
 	$(plugin_libosmdateline_la_SOURCES)
 test_unit_libosmfixture_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 UNIT_TESTS += test/unit/plugin_engine test/unit/plugin_import test/unit/plugin_sweep test/unit/plugin_states \

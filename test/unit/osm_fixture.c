@@ -20,13 +20,13 @@
 extern const osm_event_plugin_t osm_event_plugin;
 
 /* OpenSM's functions get no context of their own. */
-static struct osm_fixture *current;
+struct osm_fixture *osm_fixture_current;
 
 volatile unsigned int osm_exit_flag;
 
 /* ---- OpenSM's containers --------------------------------------------------- */
 
-static void map_init(cl_qmap_t *map)
+void osm_fixture_map_init(cl_qmap_t *map)
 {
 	cl_list_item_t *end = &map->nil.pool_item.list_item;
 
@@ -60,15 +60,7 @@ static void map_remove(cl_qmap_t *map, cl_map_item_t *item)
 	map->count--;
 }
 
-static void *map_find(const cl_qmap_t *map, uint64_t key)
-{
-	for (cl_map_item_t *at = cl_qmap_head(map); at != cl_qmap_end(map); at = cl_qmap_next(at))
-		if (at->key == key)
-			return at;
-	return NULL;
-}
-
-static void list_init(cl_qlist_t *list)
+void osm_fixture_list_init(cl_qlist_t *list)
 {
 	list->end.p_next = list->end.p_prev = &list->end;
 	list->count = 0;
@@ -81,82 +73,6 @@ static void vector_init(cl_ptr_vector_t *v, size_t size)
 	assert_non_null(v->p_ptr_array);
 	v->size = v->capacity = size;
 	v->state = CL_INITIALIZED;
-}
-
-cl_status_t cl_ptr_vector_set(cl_ptr_vector_t *const v, const size_t i, const void *const p)
-{
-	if (i >= v->size)
-		return CL_INVALID_PARAMETER;
-	v->p_ptr_array[i] = p;
-	return CL_SUCCESS;
-}
-
-struct osm_node *osm_get_node_by_guid(const osm_subn_t *subn, ib_net64_t guid)
-{
-	return map_find(&subn->node_guid_tbl, guid);
-}
-
-struct osm_switch *osm_get_switch_by_guid(const osm_subn_t *subn, ib_net64_t guid)
-{
-	return map_find(&subn->sw_guid_tbl, guid);
-}
-
-struct osm_port *osm_get_port_by_guid(const osm_subn_t *subn, ib_net64_t guid)
-{
-	return map_find(&subn->port_guid_tbl, guid);
-}
-
-/* ---- what ports and cables are ---------------------------------------------- */
-
-boolean_t osm_link_is_healthy(const osm_physp_t *p)
-{
-	return p->healthy && p->p_remote_physp && p->p_remote_physp->healthy;
-}
-
-#ifdef HAVE_OSM_THROTTLED_LINKS
-boolean_t osm_link_is_throttled(osm_physp_t *const p, const boolean_t fdr10)
-{
-	(void)fdr10;
-	return p == current->throttled || p->p_remote_physp == current->throttled;
-}
-#endif
-
-uint8_t osm_physp_calc_link_op_vls(osm_log_t *log, const osm_subn_t *subn, const osm_physp_t *p,
-				   uint8_t now)
-{
-	uint8_t near = ib_port_info_get_vl_cap(&p->port_info);
-	uint8_t far = p->p_remote_physp ? ib_port_info_get_vl_cap(&p->p_remote_physp->port_info) :
-					  near;
-	uint8_t vls = near < far ? near : far;
-
-	(void)log;
-	(void)now;
-	return subn->opt.max_op_vls < vls ? subn->opt.max_op_vls : vls;
-}
-
-int osm_db_guid2lid_get(osm_db_domain_t *domain, uint64_t guid, uint16_t *min, uint16_t *max)
-{
-	osm_port_t *port = osm_get_port_by_guid(&current->osm->subn, cl_hton64(guid));
-
-	(void)domain;
-	if (current->no_lids || !port || !port->priv)
-		return 1;
-	*min = *max = (uintptr_t)port->priv;
-	return 0;
-}
-
-/* ---- the log ---------------------------------------------------------------- */
-
-void osm_log(osm_log_t *log, osm_log_level_t level, const char *format, ...)
-{
-	size_t len = strlen(current->log);
-	va_list list;
-
-	(void)log;
-	(void)level;
-	va_start(list, format);
-	vsnprintf(current->log + len, sizeof(current->log) - len, format, list);
-	va_end(list);
 }
 
 unsigned int osm_fixture_logged(const struct osm_fixture *x, const char *text)
@@ -307,9 +223,9 @@ static struct osm_opensm *new_osm(void)
 	osm->osm_version = OSM_VERSION;
 	osm->subn.p_osm = osm;
 	osm->sm.p_subn = osm->sm.ucast_mgr.p_subn = &osm->subn;
-	map_init(&osm->subn.sw_guid_tbl);
-	map_init(&osm->subn.node_guid_tbl);
-	map_init(&osm->subn.port_guid_tbl);
+	osm_fixture_map_init(&osm->subn.sw_guid_tbl);
+	osm_fixture_map_init(&osm->subn.node_guid_tbl);
+	osm_fixture_map_init(&osm->subn.port_guid_tbl);
 	vector_init(&osm->subn.port_lid_tbl, OSM_FIXTURE_LIDS);
 	pthread_rwlock_init(&osm->lock.lock, NULL);
 	osm->lock.state = CL_INITIALIZED;
@@ -323,7 +239,7 @@ struct osm_fixture *osm_fixture_new(const struct dl_fabric *f)
 	cl_map_item_t *at;
 
 	assert_non_null(x);
-	current = x;
+	osm_fixture_current = x;
 	osm_exit_flag = 0;
 	x->osm = new_osm();
 	fill_subnet(x, f);
@@ -398,7 +314,7 @@ void osm_fixture_free(struct osm_fixture *x)
 	grid_free(&x->g);
 	free(x->switches);
 	free(x);
-	current = NULL;
+	osm_fixture_current = NULL;
 }
 
 static cl_map_item_t *nth(const cl_qmap_t *map, unsigned int n)
@@ -468,279 +384,6 @@ void osm_fixture_drop(struct osm_fixture *x, osm_switch_t *sw)
 	free_node(node);
 }
 
-/* ---- queries and writes -------------------------------------------------------- */
-
-static void answer_groups(const struct osm_fixture_switch *hw, osm_switch_t *sw, uint32_t block)
-{
-	for (unsigned int i = block * 32; i < (block + 1) * 32 && i < OSM_FIXTURE_GROUPS; i++) {
-		(*sw->mcast_tbl.p_mask_tbl)[i][0] = cl_hton16(hw->groups[i]);
-		if (hw->groups[i] && sw->mcast_tbl.max_block_in_use < (int)block)
-			sw->mcast_tbl.max_block_in_use = block;
-	}
-}
-
-#ifdef HAVE_OSM_REQ_TIMEOUT
-#define TIMEOUT __attribute__((unused)) uint32_t timeout,
-#else
-#define TIMEOUT
-#endif
-
-ib_api_status_t osm_req_get(osm_sm_t *sm, const osm_dr_path_t *path, ib_net16_t attribute,
-			    ib_net32_t modifier, boolean_t find_key, ib_net64_t key,
-			    TIMEOUT cl_disp_msgid_t error, const osm_madw_context_t *context)
-{
-	osm_switch_t *sw = osm_get_switch_by_guid(sm->p_subn, context->lft_context.node_guid);
-	struct osm_fixture_switch *hw = osm_fixture_hardware(current, sw);
-	uint32_t m = cl_ntoh32(modifier);
-
-	(void)path, (void)find_key, (void)key, (void)error;
-	current->gets++;
-	if (hw->silent)
-		return IB_SUCCESS;
-	if (attribute == IB_MAD_ATTR_LIN_FWD_TBL)
-		memcpy(sw->lft + m * BLOCK, hw->lft + m * BLOCK, BLOCK);
-	else if (attribute == IB_MAD_ATTR_SLVL_TABLE)
-		*osm_physp_get_slvl_tbl(&sw->p_node->physp_table[m & 0xFF], m >> 8) =
-			hw->maps[m >> 8][m & 0xFF];
-	else
-		answer_groups(hw, sw, m & 0x1FF);
-	return IB_SUCCESS;
-}
-
-static void write_block(osm_switch_t *sw, uint32_t block, const uint8_t *entries)
-{
-	struct osm_fixture_switch *hw = osm_fixture_hardware(current, sw);
-
-	if (current->dies && !current->dies_after--) {
-		current->dies->silent = true;
-		current->dies = NULL;
-	}
-	current->blocks++;
-	if (hw->silent)
-		return;
-	memcpy(hw->lft + block * BLOCK, entries, BLOCK);
-	memcpy(sw->lft + block * BLOCK, entries, BLOCK);
-	if (current->watch)
-		current->watch(current);
-}
-
-ib_api_status_t osm_req_set(osm_sm_t *sm, const osm_dr_path_t *path, const uint8_t *payload,
-			    size_t size, ib_net16_t attribute, ib_net32_t modifier,
-			    boolean_t find_key, ib_net64_t key, TIMEOUT cl_disp_msgid_t error,
-			    const osm_madw_context_t *context)
-{
-	osm_switch_t *sw = osm_get_switch_by_guid(sm->p_subn, context->lft_context.node_guid);
-
-	(void)path, (void)size, (void)find_key, (void)key, (void)error;
-	assert_int_equal(attribute, IB_MAD_ATTR_LIN_FWD_TBL);
-	write_block(sw, cl_ntoh32(modifier), payload);
-	return IB_SUCCESS;
-}
-
-int wait_for_pending_transactions(osm_stats_t *stats)
-{
-	(void)stats;
-	return osm_exit_flag != 0;
-}
-
-void osm_ucast_mgr_set_fwd_tables(osm_ucast_mgr_t *mgr)
-{
-	cl_qmap_t *map = &mgr->p_subn->sw_guid_tbl;
-
-	for (cl_map_item_t *at = cl_qmap_head(map); at != cl_qmap_end(map); at = cl_qmap_next(at)) {
-		osm_switch_t *sw = (osm_switch_t *)at;
-		struct osm_fixture_switch *hw = osm_fixture_hardware(current, sw);
-		bool forced = sw->need_update || mgr->p_subn->need_update;
-
-		for (uint32_t b = 0; b <= sw->max_lid_ho / BLOCK; b++)
-			if (forced || memcmp(sw->lft + b * BLOCK, sw->new_lft + b * BLOCK, BLOCK))
-				write_block(sw, b, sw->new_lft + b * BLOCK);
-		if (!hw->silent)
-			hw->top = sw->max_lid_ho;
-	}
-}
-
-static const struct osm_routing_engine *engine_used(void)
-{
-	return current->osm->routing_engine_used;
-}
-
-static void write_map(osm_switch_t *sw, osm_physp_t *p, unsigned int in, unsigned int out)
-{
-	struct osm_fixture_switch *hw = osm_fixture_hardware(current, sw);
-	unsigned int vls = ib_port_info_get_op_vls(&p->port_info), sl;
-	ib_slvl_table_t map = { { 0 } };
-
-	engine_used()->update_sl2vl(engine_used()->context, p, in, out, &map);
-	for (sl = 0; sl < 16; sl++) {
-		uint8_t vl = ib_slvl_table_get(&map, sl);
-
-		ib_slvl_table_set(&map, sl, vl == 15 ? vl : vl & ((1u << (vls - 1)) - 1));
-	}
-	if (hw->silent)
-		return;
-	hw->maps[in][out] = map;
-	*osm_physp_get_slvl_tbl(p, in) = map;
-}
-
-int osm_qos_setup(osm_opensm_t *osm)
-{
-	cl_qmap_t *map = &osm->subn.sw_guid_tbl;
-
-	if (!engine_used() || !engine_used()->update_sl2vl)
-		return 0;
-	for (cl_map_item_t *at = cl_qmap_head(map); at != cl_qmap_end(map); at = cl_qmap_next(at)) {
-		osm_switch_t *sw = (osm_switch_t *)at;
-
-		for (unsigned int out = 1; out < sw->num_ports; out++)
-			for (unsigned int in = 0; in < sw->num_ports; in++)
-				write_map(sw, &sw->p_node->physp_table[out], in, out);
-	}
-	return 0;
-}
-
-int osm_link_mgr_process(osm_sm_t *sm, const uint8_t state)
-{
-	cl_qmap_t *map = &sm->p_subn->node_guid_tbl;
-
-	for (cl_map_item_t *at = cl_qmap_head(map); at != cl_qmap_end(map); at = cl_qmap_next(at)) {
-		osm_node_t *node = (osm_node_t *)at;
-
-		for (unsigned int i = 1; i < node->physp_tbl_size; i++)
-			if (state != IB_LINK_NO_CHANGE && node->physp_table[i].p_remote_physp)
-				ib_port_info_set_port_state(&node->physp_table[i].port_info, state);
-	}
-	return 0;
-}
-
-void osm_sm_sweep(osm_sm_t *sm)
-{
-	(void)sm;
-	current->sweeps_asked++;
-}
-
-/* ---- groups ---------------------------------------------------------------------- */
-
-static uint16_t *group_row(const osm_mcast_tbl_t *t, uint16_t mlid)
-{
-	return (*t->p_mask_tbl)[mlid - IB_LID_MCAST_START_HO];
-}
-
-int osm_mcast_tbl_realloc(osm_mcast_tbl_t *t, unsigned int offset)
-{
-	unsigned int depth = (offset / 32 + 1) * 32;
-	void *table;
-
-	if (depth <= t->mft_depth)
-		return 0;
-	table = realloc(t->p_mask_tbl, depth * sizeof((*t->p_mask_tbl)[0]));
-	if (!table)
-		return 1;
-	t->p_mask_tbl = table;
-	for (unsigned int i = t->mft_depth; i < depth; i++)
-		memset((*t->p_mask_tbl)[i], 0, sizeof((*t->p_mask_tbl)[i]));
-	t->mft_depth = depth;
-	t->max_mlid_ho = IB_LID_MCAST_START_HO + depth - 1;
-	return 0;
-}
-
-void osm_mcast_tbl_set(osm_mcast_tbl_t *t, uint16_t mlid, uint8_t port)
-{
-	int block = (mlid - IB_LID_MCAST_START_HO) / 32;
-
-	group_row(t, mlid)[port / 16] |= cl_hton16(1u << port % 16);
-	if (t->max_block_in_use < block)
-		t->max_block_in_use = block;
-}
-
-boolean_t osm_mcast_tbl_is_port(const osm_mcast_tbl_t *t, uint16_t mlid, uint8_t port)
-{
-	return (cl_ntoh16(group_row(t, mlid)[port / 16]) >> port % 16) & 1;
-}
-
-boolean_t osm_mcast_tbl_is_any_port(const osm_mcast_tbl_t *t, uint16_t mlid)
-{
-	for (unsigned int i = 0; i <= t->max_position; i++)
-		if (group_row(t, mlid)[i])
-			return TRUE;
-	return FALSE;
-}
-
-void osm_mcast_tbl_clear_mlid(osm_mcast_tbl_t *t, uint16_t mlid)
-{
-	memset(group_row(t, mlid), 0, sizeof((*t->p_mask_tbl)[0]));
-}
-
-void osm_purge_mtree(osm_sm_t *sm, osm_mgrp_box_t *box)
-{
-	(void)sm;
-	box->root = NULL;
-}
-
-int osm_mcast_make_port_list_and_map(cl_qlist_t *list, cl_qmap_t *map, osm_mgrp_box_t *box)
-{
-	struct osm_fixture_group *g = current->groups[box->mlid - IB_LID_MCAST_START_HO];
-
-	list_init(list);
-	map_init(map);
-	for (unsigned int i = 0; i < g->nmembers; i++) {
-		osm_mcast_work_obj_t *work = calloc(1, sizeof(*work));
-
-		assert_non_null(work);
-		work->p_port = g->members[i];
-		cl_qlist_insert_tail(list, &work->list_item);
-	}
-	return 0;
-}
-
-void osm_mcast_drop_port_list(cl_qlist_t *list)
-{
-	cl_list_item_t *at, *next;
-
-	for (at = cl_qlist_head(list); at != cl_qlist_end(list); at = next) {
-		next = cl_qlist_next(at);
-		free((char *)at - offsetof(osm_mcast_work_obj_t, list_item));
-	}
-}
-
-/* What switches are given for a group; the flag says that one does not answer. */
-static void write_group(osm_subn_t *subn, unsigned int i)
-{
-	cl_qmap_t *map = &subn->sw_guid_tbl;
-
-	for (cl_map_item_t *at = cl_qmap_head(map); at != cl_qmap_end(map); at = cl_qmap_next(at)) {
-		struct osm_fixture_switch *hw = osm_fixture_hardware(current, (void *)at);
-		osm_mcast_tbl_t *t = &((osm_switch_t *)at)->mcast_tbl;
-		uint16_t ports = cl_ntoh16((*t->p_mask_tbl)[i][0]);
-
-		if (hw->silent && hw->groups[i] != ports)
-			subn->subnet_initialization_error = TRUE;
-		if (!hw->silent)
-			hw->groups[i] = ports;
-	}
-}
-
-int osm_mcast_mgr_process(osm_sm_t *sm, boolean_t all)
-{
-	cl_qmap_t *map = &sm->p_subn->sw_guid_tbl;
-
-	(void)all;
-	current->group_passes++;
-	for (unsigned int i = 0; i < OSM_FIXTURE_GROUPS; i++) {
-		if (!current->groups[i])
-			continue;
-		for (cl_map_item_t *at = cl_qmap_head(map); at != cl_qmap_end(map);
-		     at = cl_qmap_next(at))
-			osm_mcast_tbl_clear_mlid(&((osm_switch_t *)at)->mcast_tbl,
-						 i + IB_LID_MCAST_START_HO);
-		if (engine_used())
-			engine_used()->mcast_build_stree(engine_used()->context,
-							 &current->groups[i]->box);
-		write_group(sm->p_subn, i);
-	}
-	return 0;
-}
-
 void osm_fixture_join(struct osm_fixture *x, uint16_t mlid, unsigned int sl, unsigned int first,
 		      unsigned int last)
 {
@@ -748,7 +391,7 @@ void osm_fixture_join(struct osm_fixture *x, uint16_t mlid, unsigned int sl, uns
 
 	assert_non_null(g);
 	g->box.mlid = mlid;
-	list_init(&g->box.mgrp_list);
+	osm_fixture_list_init(&g->box.mgrp_list);
 	cl_qlist_insert_tail(&g->box.mgrp_list, &g->group.list_item);
 	g->group.mcmember_rec.sl_flow_hop = ib_member_set_sl_flow_hop(sl, 0, 0);
 	for (; first < last; first++)
@@ -759,25 +402,6 @@ void osm_fixture_join(struct osm_fixture *x, uint16_t mlid, unsigned int sl, uns
 }
 
 /* ---- running ----------------------------------------------------------------------- */
-
-#ifdef HAVE_OSM_EXTERNAL_ENGINES
-cl_status_t osm_register_external_routing_engine(osm_opensm_t *osm,
-						 const external_routing_engine_module_t *module,
-						 void *context)
-{
-	struct osm_routing_engine *re;
-
-	if (current->registered != CL_SUCCESS)
-		return current->registered;
-	re = calloc(1, sizeof(*re));
-	assert_non_null(re);
-	re->name = module->name;
-	re->context = context;
-	assert_int_equal(module->setup(re, osm), 0);
-	osm->routing_engine_list = re;
-	return CL_SUCCESS;
-}
-#endif
 
 void osm_fixture_start(struct osm_fixture *x, const char *options)
 {

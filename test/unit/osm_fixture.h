@@ -100,4 +100,9 @@ void osm_fixture_join(struct osm_fixture *x, uint16_t mlid, unsigned int sl, uns
 /* Is each pair of adapters connected by what the switches themselves hold? */
 bool osm_fixture_delivers(struct osm_fixture *x);
 
+/* For OpenSM's functions (osm_functions.c), which get no context of their own. */
+extern struct osm_fixture *osm_fixture_current;
+void osm_fixture_map_init(cl_qmap_t *map);
+void osm_fixture_list_init(cl_qlist_t *list);
+
 #endif

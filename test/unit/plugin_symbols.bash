@@ -34,7 +34,7 @@ for archive in libdlread libdllive libdllink; do
 done
 # Archives and objects that start a thread, by name.
 starters=$(nm -A --undefined-only "$BUILD/.libs/libdlroute.a" \
-	"$BUILD"/plugin/.libs/*.o 2>/dev/null |
+	"$BUILD"/plugin/.libs/libosmdateline_la-*.o 2>/dev/null |
 	awk -F: '/ (pthread|thrd)_create/ { sub(/.*\//, "", $1); print $1 }')
 [[ $starters == libosmdateline_la-snapshot.o ]] || {
 	echo "FAILED: threads are started by: ${starters:-nobody}"

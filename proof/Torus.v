@@ -155,12 +155,12 @@ Qed.
 (* ---- the two rules for ties, and the SL ------------------------------------- *)
 
 (* Rules A4: ties go the way that does not wrap. *)
-Definition plain_tie (d : nat) p a := co (dst p) d <? a.
+Definition plain_tie (d : nat) (p : packet) (a : nat) := co (dst p) d <? a.
 
 (* Rules A5: ties go the positive way where the sum of the target's coordinate, its
    later coordinates and the parity of its LID is even.  [tag] is the LID. *)
 Definition later d (v : node) := list_sum (skipn d v).
-Definition balanced_tie d p (a : nat) := Nat.odd (later d (dst p) + tag p).
+Definition balanced_tie (d : nat) (p : packet) (a : nat) := Nat.odd (later d (dst p) + tag p).
 
 (* Rules A5 and A6: the path SL, and the VL that a switch takes from an SL at an
    output in dimension d. *)

@@ -6,6 +6,7 @@
 # Compiles the proofs in BUILD/proof, and prints what each theorem rests on: a
 # theorem that is not closed fails.  Then the checker of contrib/check: it is what
 # proof/Checker.v is extracted to, accepts what is right, and rejects what is not.
+# The models are those of `dateline route`, and errors planted in them are found.
 # BUILD has Dateline built.  The last line is "N passed, N failed"; exit status 0 if
 # none failed.
 set -uo pipefail
@@ -183,6 +184,16 @@ done
 
 heading "The checker"
 checker
+
+heading "The models beside dateline route"
+expect "Model.v" make -s -C "$HERE" O="$OUT" "$OUT/Model.vo"
+expect "every entry, SL and VL of radices 2 to 16 agrees" \
+	bash "$HERE/conform.bash" "$DATELINE" "$OUT" all
+cat "$LOGS"/every-* 2>/dev/null
+
+heading "Planted errors"
+expect "each of 13 planted errors is found" bash "$HERE/planted.bash" "$DATELINE" "$OUT"
+cat "$LOGS"/each-* 2>/dev/null
 
 heading "Result after $((SECONDS / 60)) min $((SECONDS % 60)) s"
 ((${#failures[@]} == 0)) || printf 'FAILED %s\n' "${failures[@]}"

@@ -86,7 +86,7 @@ paths() {
 	local page path missing=0
 
 	for page in README.md CONTRIBUTING.md doc/rules.md doc/architecture.md \
-		doc/findings.md doc/tutorial.md; do
+		doc/findings.md doc/tutorial.md doc/proof.md; do
 		[[ -e $TOP/$page ]] || continue
 		while read -r path; do
 			[[ -e $TOP/$path ]] || {
@@ -120,6 +120,29 @@ names() {
 		done < <(names "$page")
 	done
 	((!missing))
+}
+
+# shellcheck disable=SC2016
+# theorems: those that doc/rules.md cites, and doc/proof.md lists.
+theorems() {
+	{
+		sed -n '/^## Why it cannot deadlock/,/^## Where it is/p' "$TOP/doc/rules.md"
+		grep '^| `proof/' "$TOP/doc/proof.md"
+	} | grep -oE '`([a-z]+(_[A-Za-z0-9]+)+|drains)`' | tr -d '`' | sort -u
+}
+
+@test "the theorems that the documentation names are there" {
+	local name missing=0 n=0
+
+	while read -r name; do
+		n=$((n + 1))
+		grep -qE "^(Theorem|Corollary|Lemma|Example) $name\\>" "$TOP"/proof/*.v || {
+			say "no theorem $name"
+			missing=$((missing + 1))
+		}
+	done < <(theorems)
+	say "$n theorems"
+	((!missing && n > 20))
 }
 
 @test "what judges tables includes nothing that knows a torus" {

@@ -1,0 +1,201 @@
+(* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause *)
+(* conform DATELINE DIR all|few: are the tables of `dateline route` those of the
+   theorems?
+
+   The model is extracted from Torus.v and Anysl.v (Model.v).  For whole tori and
+   meshes, in every mode, three things are compared:
+   - each forwarding entry: the output of the model at that switch;
+   - each path SL: path_sl of the model (any-sl: the QoS level alone);
+   - each SL-to-VL map of ports that dimension order can use, SL by SL.
+   In any-sl mode the numbers are read off the tables: for each LID and dimension
+   one number that gives all entries, from -2 to 2, as numbers_fall asks.
+
+   all: every pair of radices from 2 to 16 in two dimensions; in three all of
+   radices 2 to 4, every radix from 2 to 16 in each place, and 8x8x8.  Meshes up to
+   radix 5.  few: a small part of that.  Output ports 1 to 6 are those of `dateline
+   gen`: +x, -x, +y, -y, +z, -z. *)
+
+exception Differs of string
+let differs fmt = Printf.ksprintf (fun s -> raise (Differs s)) fmt
+
+type mode = { name : string; options : string; tie : int -> Model.packet -> int -> bool; any_sl : bool }
+
+let modes = [
+  { name = "classic"; options = "--mode=classic"; tie = Model.plain_tie; any_sl = false };
+  { name = "proven"; options = "--mode=proven --ties=torus-2QoS"; tie = Model.plain_tie; any_sl = false };
+  { name = "balanced"; options = "--mode=proven --ties=balanced"; tie = Model.balanced_tie; any_sl = false };
+  { name = "any-sl"; options = "--mode=any-sl"; tie = Model.plain_tie; any_sl = true } ]
+
+let run command =
+  if Sys.command command <> 0 then differs "failed: %s" command
+
+(* ---- one fabric ------------------------------------------------------------- *)
+
+type torus = { d : Dumps.t; dims : int; radix : int -> int; mesh : int -> bool; at : int list array }
+
+let coordinates dims name =
+  match String.split_on_char '_' name with
+  | "S" :: rest -> List.filteri (fun i _ -> i < dims) (List.map int_of_string rest)
+  | _ -> differs "no switch: %s" name
+
+(* Dimension and direction of a switch's port, if it leads to a switch.  Two
+   switches in a row are a line with two cables: either of them will do. *)
+let direction s o = if s then Some ((o - 1) / 2, o mod 2 = 0) else None
+
+let leads t s o = t.d.far.(s * Dumps.nports + o) >= 0
+let port_of t s o = direction (leads t s o) o
+
+let same t d minus minus' = minus = minus' || t.radix d = 2
+
+let agrees t s o (c : Model.channel) = match port_of t s o with
+  | Some (d, minus) -> d = c.dim && same t d minus c.minus
+  | None -> false
+
+(* The ports lead where the model says. *)
+let check_ports t =
+  Array.iteri (fun place far -> if far >= 0 then begin
+    let s = place / Dumps.nports in
+    match port_of t s (place mod Dumps.nports) with
+    | Some (d, minus) ->
+      let v = t.at.(s) in
+      let w = Model.move_to v d (Model.hop (t.radix d) minus (List.nth v d)) in
+      if w <> t.at.(far / Dumps.nports) then differs "port %d leads elsewhere" (place mod Dumps.nports)
+    | None -> ()
+  end) t.d.far
+
+let packet t s lid tag =
+  let place = t.d.ends.(t.d.owner.(lid)).place in
+  { Model.src = t.at.(s); dst = t.at.(place / Dumps.nports); tag }
+
+(* How many entries of a LID are those of the model with these directions; or -1. *)
+let entries t dir lid tag =
+  let count = ref 0 and good = ref true in
+  Array.iteri (fun s v ->
+    let o = Dumps.output t.d s lid in
+    match Model.out dir (fun _ _ -> 0) (fun _ _ -> 0) None v (packet t s lid tag) with
+    | [] -> ()
+    | [ c ] ->
+      incr count;
+      if not (agrees t s o c) then good := false
+    | _ -> good := false) t.at;
+  if !good then !count else -1
+
+(* Path SLs to a LID that are those of the model; or -1. *)
+let path_sls t m lid tag =
+  let count = ref 0 and good = ref true in
+  Array.iteri (fun e (end_ : Dumps.end_port) -> if e <> t.d.owner.(lid) then begin
+      incr count;
+      let p = packet t (end_.place / Dumps.nports) lid tag in
+      let sl = if m.any_sl then 0 else Model.path_sl t.radix t.mesh m.tie (fun _ -> 0) p in
+      if Dumps.path_sl t.d e lid <> sl then good := false
+    end) t.d.ends;
+  if !good then !count else -1
+
+(* The number of each dimension that gives all entries of a LID. *)
+let numbers t lid =
+  let most = 2 in
+  let fits d n =
+    let good = ref true in
+    Array.iteri (fun s v ->
+      let p = packet t s lid 0 in
+      match Model.out (Model.beyond t.radix (fun _ _ -> n)) (fun _ _ -> 0) (fun _ _ -> 0) None v p with
+      | [ c ] when c.dim = d ->
+        if not (agrees t s (Dumps.output t.d s lid) c) then good := false
+      | _ -> ()) t.at;
+    !good in
+  Array.init t.dims (fun d ->
+    if t.mesh d then 0
+    else match List.find_opt (fits d) (List.init (2 * most + 1) (fun i -> i - most)) with
+      | Some n -> n
+      | None -> differs "LID %d: no number in dimension %d" lid d)
+
+let check_lid t m lid =
+  let try_tag tag =
+    let dir = if m.any_sl then
+        let n = numbers t lid in
+        Model.beyond t.radix (fun d _ -> n.(d))
+      else Model.dir t.radix t.mesh m.tie in
+    (entries t dir lid tag, path_sls t m lid tag) in
+  (* The parity of a LID: that of the switch's port. *)
+  let tag = t.d.ends.(t.d.owner.(lid)).place mod Dumps.nports mod 2 in
+  match try_tag tag with
+  | -1, _ -> differs "entries for LID %d" lid
+  | _, -1 -> differs "path SLs to LID %d" lid
+  | counts -> counts
+
+(* The VL of SL l from a port of dimension i (None: an end port) to one of dimension o. *)
+let model_vl m i o l =
+  if m.any_sl then
+    let level _ = l / 8 in
+    let p = { Model.src = []; dst = []; tag = 0 } in
+    if i = Some o then Model.vl_b true level p else Model.vl_a level p
+  else Model.vl_of_sl o l
+
+let check_maps t m =
+  let count = ref 0 in
+  Array.iteri (fun place _ ->
+    let s = place / Dumps.nports and o = place mod Dumps.nports in
+    for i = 0 to Dumps.nports - 1 do
+      match port_of t s o with
+      | Some (d, _) when i = 0 || t.d.used.(s * Dumps.nports + i) ->
+        let from = if i = 0 then None else Option.map fst (port_of t s i) in
+        if i <> o && (match from with None -> true | Some e -> e <= d) then
+          (match Dumps.row t.d s i o with
+           | -1 -> differs "no map from port %d to port %d" i o
+           | r -> for l = 0 to 15 do
+               incr count;
+               if Char.code t.d.rows.(r).[l] <> model_vl m from d l then
+                 differs "SL %d from port %d to port %d" l i o
+             done)
+      | _ -> ()
+    done) t.d.far;
+  !count
+
+let check_fabric dateline dir m radices mesh =
+  let dims = List.length radices in
+  let numbers = String.concat " " (List.map string_of_int (radices @ if dims = 2 then [ 1 ] else [])) in
+  let net = Filename.concat dir "net" and tables = Filename.concat dir "tables" in
+  try
+    run (Printf.sprintf "rm -rf %s && %s gen -q %s%s -o %s" tables dateline numbers
+      (if mesh = "" then "" else " --mesh=" ^ mesh) net);
+    run (Printf.sprintf "%s route -q %s.net --torus-config=%s.torus.conf --multicast=none --no-psl %s -o %s"
+      dateline net net m.options tables);
+    let d = Dumps.read tables in
+    let at = Array.map (fun g -> coordinates dims (Hashtbl.find d.names g)) d.guids in
+    let t = { d; dims; at; radix = (fun i -> if i < dims then List.nth radices i else 2);
+              mesh = (fun i -> i < dims && (List.nth radices i = 2 || String.contains mesh "xyz".[i])) } in
+    check_ports t;
+    let maps = check_maps t m in
+    List.fold_left (fun (a, b, c) lid -> let x, y = check_lid t m lid in (a + x, b + y, c))
+      (0, 0, maps) (Dumps.lids d)
+  with
+  | Differs why | Dumps.Malformed why | Failure why ->
+    differs "%s, %s%s: %s" m.name numbers (if mesh = "" then "" else " mesh " ^ mesh) why
+
+(* ---- which ------------------------------------------------------------------------ *)
+
+let between a b = List.init (b - a + 1) (fun i -> a + i)
+let pairs l m = List.concat_map (fun x -> List.map (fun y -> [ x; y ]) m) l
+
+let fabrics all =
+  let whole l = List.map (fun r -> (r, "")) l in
+  let small = between 2 (if all then 4 else 3) and top = if all then 16 else 7 in
+  let cubes = List.concat_map (fun xy -> List.map (fun z -> xy @ [ z ]) small) (pairs small small) in
+  let each = List.concat_map (fun k -> [ [ k; 2; 3 ]; [ 3; k; 2 ]; [ 2; 3; k ] ]) (between 5 top) in
+  let meshes = List.concat_map (fun r -> [ (r, "x"); (r, "xy") ])
+    (pairs (between 3 (if all then 5 else 3)) (between 2 (if all then 5 else 3))) in
+  whole (pairs (between 2 top) (if all then between 2 16 else [ 2; 5 ])) @ whole cubes @ whole each @
+  meshes @ if all then [ ([ 8; 8; 8 ], "") ] else []
+
+let () =
+  match Sys.argv with
+  | [| _; dateline; dir; what |] ->
+    (try List.iter (fun m ->
+        let list = fabrics (what = "all") in
+        let a, b, c = List.fold_left (fun (a, b, c) (radices, mesh) ->
+          let x, y, z = check_fabric dateline dir m radices mesh in
+          (a + x, b + y, c + z)) (0, 0, 0) list in
+        Printf.printf "%s: %d fabrics: %d forwarding entries, %d path SLs, %d VLs agree\n%!"
+          m.name (List.length list) a b c) modes
+     with Differs why -> Printf.printf "differs: %s\n" why; exit 1)
+  | _ -> prerr_endline "usage: conform DATELINE DIR all|few"; exit 2

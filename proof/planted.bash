@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# usage: planted.bash DATELINE OUT
+#
+# Plants one error at a time in the definitions, and compiles the proofs that go by
+# them.  Where they still pass, conform has to find a difference.  OUT has the proofs
+# compiled.  Prints a line for each error; status 0 if all were found.
+set -uo pipefail
+
+HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+DATELINE=$1
+OUT=$(cd "$2" && pwd)
+missed=0
+
+# compiled DIR FILE...: the first file that fails, if one does.
+compiled() {
+	local dir=$1 file
+
+	shift
+	for file; do
+		(cd "$dir" && nice coqc -q -Q . Dateline "$file.v") >"$dir/log" 2>&1 || {
+			printf '%s.v fails: %s\n' "$file" \
+				"$(sed -n '/^Error/,$p' "$dir/log" | tr -s ' \n' ' ' | cut -c 1-60)"
+			return 1
+		}
+	done
+}
+
+# plant WHAT FILE FROM TO: FILE.v with TO in place of FROM, once.
+plant() {
+	local what=$1 file=$2 from=$3 to=$4 dir=$OUT/planted found
+	local -a after
+
+	rm -rf "$dir" && mkdir "$dir"
+	cp -p "$OUT"/{Net,Drain,Dor,Torus,Anysl,Transition,Checker}.v* "$HERE/Model.v" "$dir"
+	python3 - "$HERE/$file.v" "$dir/$file.v" "$from" "$to" <<'PY' || { missed=$((missed + 1)); return; }
+import sys
+text = open(sys.argv[1]).read()
+if text.count(sys.argv[3]) != 1:
+    sys.exit(f"not once in {sys.argv[1]}: {sys.argv[3]}")
+open(sys.argv[2], "w").write(text.replace(sys.argv[3], sys.argv[4]))
+PY
+	case $file in
+	Dor) after=(Dor Torus Anysl Model) ;;
+	Torus) after=(Torus Anysl Model) ;;
+	Anysl) after=(Anysl Model) ;;
+	*) after=("$file") ;;
+	esac
+	if found=$(compiled "$dir" "${after[@]}"); then
+		found=$(bash "$HERE/conform.bash" "$DATELINE" "$dir" few)
+		[[ $found == *differs:* ]] || {
+			printf '%s: MISSED\n' "$what"
+			missed=$((missed + 1))
+			return
+		}
+	fi
+	printf '%s: %s\n' "$what" "${found##*$'\n'}"
+}
+
+plant "ties the other way" Torus 'co (dst p) d <? a.' 'a <? co (dst p) d.'
+plant "a VL forgotten: paths that wrap share one with those that do not" Torus \
+	'(if bit d p then 1 else 0)' '(if bit d p then 0 else 0)'
+plant "a dateline moved, in the SL" Torus \
+	'(if m then s <? t else t <? s)' '(if m then s <=? t + 1 else t <? s)'
+plant "a dateline moved, in the numbers of any SL" Anysl \
+	'(Z.of_nat (co (dst p) d) + wrap d p <?' '(Z.of_nat (S (co (dst p) d)) + wrap d p <?'
+plant "a turn allowed: from a later dimension to an earlier one" Dor \
+	'if a =? b then option_map S (differ v w) else Some 0' \
+	'match differ v w with Some d => Some (S d) | None => if a =? b then None else Some 0 end'
+plant "the longer way round" Torus 'else k <? 2 * ahead k a t.' 'else 2 * ahead k a t <? k.'
+plant "the SL bit of another dimension" Torus '(sl / 2 ^ d) mod 2' '(sl / 2 ^ (2 - d)) mod 2'
+plant "one VL for any SL where there are two" Anysl \
+	'4 * level p + (if two then 1 else 0)' '4 * level p + (if two then 0 else 0)'
+plant "balanced ties by the LID alone" Torus 'Nat.odd (later d (dst p) + tag p)' 'Nat.odd (tag p)'
+plant "a packet that need not fit into the buffer" Net 'fits : forall p c, size p <= cap c.' \
+	'fits : forall p c, size p <= S (cap c).'
+plant "the checker takes ranks that stay equal" Checker \
+	'vl_of s i (next_out x) (fst lv)) <? rank k' 'vl_of s i (next_out x) (fst lv)) <=? rank k'
+plant "the checker does not look at VL 15" Checker \
+	'negb (w =? no_vl) && (negb (leads s o)' 'true && (negb (leads s o)'
+plant "old packets may have used a closed entry" Transition \
+	'| b :: h => In c (next M b p) /\ came_by_M p b h' '| b :: h => came_by_M p b h'
+rm -rf "$OUT/planted"
+printf '%d missed\n' "$missed"
+((missed == 0))

@@ -77,7 +77,7 @@ static int find_path(const char *dump_dir, char path[PATH_MAX])
 	return is_file || !mkdir(dump_dir, 0777) || errno == EEXIST ? 0 : -errno;
 }
 
-static void write_snapshot(const struct dl_engine *e, struct job *j)
+static void writer_write(const struct dl_engine *e, struct job *j)
 {
 	const char *to = e->options.dump_dir;
 	char path[PATH_MAX];
@@ -152,7 +152,7 @@ static struct job *new_job(struct dl_sweep *sweep)
 
 /* ---- the thread --------------------------------------------------------- */
 
-static void *run(void *context)
+static void *writer_run(void *context)
 {
 	struct dl_writer *w = context;
 	struct job *j;
@@ -166,7 +166,7 @@ static void *run(void *context)
 			continue;
 		}
 		pthread_mutex_unlock(&w->lock);
-		write_snapshot(w->engine, j);
+		writer_write(w->engine, j);
 		free_job(j);
 		pthread_mutex_lock(&w->lock);
 	}
@@ -175,7 +175,7 @@ static void *run(void *context)
 }
 
 /* Returns NULL if there can be none. */
-static struct dl_writer *start(const struct dl_engine *e)
+static struct dl_writer *writer_start(const struct dl_engine *e)
 {
 	struct dl_writer *w = calloc(1, sizeof(*w));
 	sigset_t all, before;
@@ -188,7 +188,7 @@ static struct dl_writer *start(const struct dl_engine *e)
 	pthread_cond_init(&w->changed, NULL);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&w->thread, NULL, run, w);
+	err = pthread_create(&w->thread, NULL, writer_run, w);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!err)
 		return w;
@@ -206,7 +206,7 @@ void dl_dump_dir_write(struct dl_engine *e)
 	    __atomic_load_n(&e->in_force->dumped, __ATOMIC_RELAXED))
 		return;
 	if (!e->writer)
-		e->writer = start(e);
+		e->writer = writer_start(e);
 	j = e->writer ? new_job(e->in_force) : NULL;
 	if (!j) {
 		DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL30: no memory to write a snapshot to %s",

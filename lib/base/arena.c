@@ -44,7 +44,7 @@ static struct dl_arena_block *add_block(struct dl_arena *a, size_t bytes)
 	return b;
 }
 
-static void *take(struct dl_arena *a, size_t bytes, bool zero)
+static void *arena_take(struct dl_arena *a, size_t bytes, bool zero)
 {
 	const size_t align = alignof(max_align_t);
 	struct dl_arena_block *b = a->last;
@@ -67,12 +67,12 @@ static void *take(struct dl_arena *a, size_t bytes, bool zero)
 
 void *dl_arena_alloc(struct dl_arena *a, size_t bytes)
 {
-	return take(a, bytes, false);
+	return arena_take(a, bytes, false);
 }
 
 void *dl_arena_zalloc(struct dl_arena *a, size_t bytes)
 {
-	return take(a, bytes, true);
+	return arena_take(a, bytes, true);
 }
 
 void *dl_arena_array(struct dl_arena *a, size_t n, size_t size)

@@ -50,7 +50,7 @@ static int open_dir(const char *path, size_t len)
 
 /* ---- parts: what is not in place ------------------------------------------- */
 
-static bool is_part(const char *name)
+static bool file_is_part(const char *name)
 {
 	const char *digits = name + sizeof(PART) - 1;
 
@@ -78,7 +78,7 @@ static void remove_all_abandoned(int dir)
 	struct dirent *e;
 
 	while (list && (e = readdir(list)))
-		if (is_part(e->d_name))
+		if (file_is_part(e->d_name))
 			remove_abandoned(dir, e->d_name);
 	if (list)
 		closedir(list);

@@ -21,7 +21,7 @@ struct memory {
 	size_t *out_len;
 };
 
-static ssize_t keep(void *cookie, const char *text, size_t len)
+static ssize_t memory_keep(void *cookie, const char *text, size_t len)
 {
 	struct memory *m = cookie;
 
@@ -40,7 +40,7 @@ static ssize_t keep(void *cookie, const char *text, size_t len)
 	return len;
 }
 
-static int end(void *cookie)
+static int memory_end(void *cookie)
 {
 	struct memory *m = cookie;
 	bool failed = m->failed;
@@ -67,7 +67,9 @@ FILE *dl_memory_open(char **text, size_t *len)
 	*len = 0;
 	if (m && first) {
 		*m = (struct memory){ first, 0, FIRST, false, text, len };
-		to = fopencookie(m, "w", (cookie_io_functions_t){ .write = keep, .close = end });
+		to = fopencookie(m, "w",
+				 (cookie_io_functions_t){ .write = memory_keep,
+							  .close = memory_end });
 	}
 	if (!to) {
 		free(m);

@@ -7,7 +7,7 @@
 #define MILLION 1000000
 
 /* The value of a digit, or 255. */
-static unsigned int digit(char c)
+static unsigned int number_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -19,7 +19,7 @@ static unsigned int digit(char c)
 const char *dl_number_scan(const char *at, unsigned int base, uint64_t *value)
 {
 	const char *start = at;
-	bool prefix = at[0] == '0' && (at[1] | 0x20) == 'x' && digit(at[2]) < 16;
+	bool prefix = at[0] == '0' && (at[1] | 0x20) == 'x' && number_digit(at[2]) < 16;
 	unsigned int d;
 
 	if (prefix && (base == 16 || !base)) {
@@ -29,7 +29,7 @@ const char *dl_number_scan(const char *at, unsigned int base, uint64_t *value)
 		base = *at == '0' ? 8 : 10;
 	}
 	*value = 0;
-	for (; (d = digit(*at)) < base; at++)
+	for (; (d = number_digit(*at)) < base; at++)
 		if (__builtin_mul_overflow(*value, base, value) ||
 		    __builtin_add_overflow(*value, d, value))
 			return start;
@@ -44,7 +44,7 @@ bool dl_number_parse(const char *text, int64_t min, int64_t max, int64_t *out)
 	bool any = min >= 0 && max < 0;
 	uint64_t size;
 
-	if (digit(digits[0]) > 9 || (digits[0] == '0' && digits[1] && !hex))
+	if (number_digit(digits[0]) > 9 || (digits[0] == '0' && digits[1] && !hex))
 		return false;
 	end = dl_number_scan(digits, hex ? 16 : 10, &size);
 	if (*end || (!any && size > (uint64_t)INT64_MAX + negative) || (any && negative))
@@ -58,16 +58,17 @@ bool dl_decimal_parse(const char *text, int64_t min, int64_t max, int64_t *out)
 	int64_t unit = MILLION, value = 0;
 	bool point = false;
 
-	if (digit(text[0]) > 9)
+	if (number_digit(text[0]) > 9)
 		return false;
 	for (; *text; text++) {
 		if (*text == '.' && !point && text[1]) {
 			point = true;
 			continue;
 		}
-		if (digit(*text) > 9 || (point && unit == 1) || value > INT64_MAX / 10 / MILLION)
+		if (number_digit(*text) > 9 || (point && unit == 1) ||
+		    value > INT64_MAX / 10 / MILLION)
 			return false;
-		value = 10 * value + digit(*text);
+		value = 10 * value + number_digit(*text);
 		unit /= point ? 10 : 1;
 	}
 	return !__builtin_mul_overflow(value, unit, out) && *out >= min && *out <= max;

@@ -9,7 +9,7 @@
 #include "dateline/base.h"
 
 /* Put a number into a member of any size. */
-static void store(const struct dl_setting *s, void *to, int64_t value)
+static void setting_store(const struct dl_setting *s, void *to, int64_t value)
 {
 	void *member = dl_setting_member(s, to);
 
@@ -68,7 +68,7 @@ static int store_text(const struct dl_setting *s, void *to, const char *text)
 }
 
 /* Whether the text is what is expected is left to the caller to report. */
-static int set(const struct dl_setting *s, void *to, const char *text)
+static int setting_assign(const struct dl_setting *s, void *to, const char *text)
 {
 	int64_t value = 0;
 	bool good;
@@ -97,7 +97,7 @@ static int set(const struct dl_setting *s, void *to, const char *text)
 	}
 	if (!good)
 		return -EINVAL;
-	store(s, to, value);
+	setting_store(s, to, value);
 	return 0;
 }
 
@@ -110,7 +110,7 @@ int dl_setting_set(const struct dl_setting *s, void *to, const char *text, char 
 		return -EINVAL;
 	if (s->call)
 		return s->call(s, to, text, why, size);
-	err = set(s, to, text);
+	err = setting_assign(s, to, text);
 	return err;
 }
 

@@ -26,7 +26,7 @@ void dl_text_end(struct dl_text *t)
  * As getline(), but ends at a byte 0 or at DL_TEXT_LONGEST, too: devices such as
  * /dev/zero have no other end.
  */
-static ssize_t read_line(struct dl_text *t)
+static ssize_t text_read_line(struct dl_text *t)
 {
 	size_t len = 0;
 	int c;
@@ -55,7 +55,7 @@ int dl_text_next(struct dl_text *t)
 	ssize_t len;
 
 	errno = 0;
-	len = read_line(t);
+	len = text_read_line(t);
 	if (len < 0) {
 		int err = errno;
 
@@ -169,7 +169,7 @@ int dl_text_quoted(struct dl_text *t, const char *what, const char **out, size_t
 /* ---- cleaning ----------------------------------------------------------- */
 
 /* The character at `s` and its length; 0: no UTF-8. */
-static size_t decode(const unsigned char *s, uint32_t *c)
+static size_t text_decode(const unsigned char *s, uint32_t *c)
 {
 	static const struct {
 		unsigned char mask, lead;
@@ -212,7 +212,7 @@ size_t dl_text_clean(char *text)
 
 	while (*from) {
 		uint32_t c;
-		size_t n = decode((unsigned char *)from, &c);
+		size_t n = text_decode((unsigned char *)from, &c);
 
 		if (n && (c < ' ' || (c >= 0x7F && c < 0xA0))) {
 			*to++ = ' ';

@@ -34,12 +34,12 @@ struct dl_yaml {
 };
 
 /* A node of libyaml, which users of base.h need not have. */
-static const yaml_node_t *inside(const struct dl_yaml_node *n)
+static const yaml_node_t *yaml_inside(const struct dl_yaml_node *n)
 {
 	return (const yaml_node_t *)n;
 }
 
-static const struct dl_yaml_node *node(struct dl_yaml *y, int id)
+static const struct dl_yaml_node *yaml_node(struct dl_yaml *y, int id)
 {
 	return (void *)yaml_document_get_node(&y->document, id);
 }
@@ -66,22 +66,22 @@ int dl_yaml_no_memory(const struct dl_yaml *y, const struct dl_yaml_node *at)
 
 unsigned int dl_yaml_line(const struct dl_yaml_node *n)
 {
-	return inside(n)->start_mark.line + 1;
+	return yaml_inside(n)->start_mark.line + 1;
 }
 
 bool dl_yaml_is_list(const struct dl_yaml_node *n)
 {
-	return inside(n)->type == YAML_SEQUENCE_NODE;
+	return yaml_inside(n)->type == YAML_SEQUENCE_NODE;
 }
 
 bool dl_yaml_is_mapping(const struct dl_yaml_node *n)
 {
-	return inside(n)->type == YAML_MAPPING_NODE;
+	return yaml_inside(n)->type == YAML_MAPPING_NODE;
 }
 
 size_t dl_yaml_count(const struct dl_yaml_node *n)
 {
-	const yaml_node_t *i = inside(n);
+	const yaml_node_t *i = yaml_inside(n);
 
 	if (dl_yaml_is_list(n))
 		return i->data.sequence.items.top - i->data.sequence.items.start;
@@ -95,7 +95,7 @@ const struct dl_yaml_node *dl_yaml_item(struct dl_yaml *y, const struct dl_yaml_
 {
 	if (!dl_yaml_is_list(list) || i >= dl_yaml_count(list))
 		return NULL;
-	return node(y, inside(list)->data.sequence.items.start[i]);
+	return yaml_node(y, yaml_inside(list)->data.sequence.items.start[i]);
 }
 
 bool dl_yaml_pair(struct dl_yaml *y, const struct dl_yaml_node *mapping, size_t i,
@@ -105,39 +105,41 @@ bool dl_yaml_pair(struct dl_yaml *y, const struct dl_yaml_node *mapping, size_t 
 
 	if (!dl_yaml_is_mapping(mapping) || i >= dl_yaml_count(mapping))
 		return false;
-	pair = &inside(mapping)->data.mapping.pairs.start[i];
-	*key = node(y, pair->key);
-	*value = node(y, pair->value);
+	pair = &yaml_inside(mapping)->data.mapping.pairs.start[i];
+	*key = yaml_node(y, pair->key);
+	*value = yaml_node(y, pair->value);
 	return true;
 }
 
 /* ---- values ------------------------------------------------------------ */
 
 /* A scalar's text, without a byte 0 inside; NULL when it is none. */
-static const char *scalar(const struct dl_yaml_node *n)
+static const char *yaml_scalar(const struct dl_yaml_node *n)
 {
-	const char *text = (const char *)inside(n)->data.scalar.value;
+	const char *text = (const char *)yaml_inside(n)->data.scalar.value;
 
-	if (inside(n)->type != YAML_SCALAR_NODE || strlen(text) != inside(n)->data.scalar.length)
+	if (yaml_inside(n)->type != YAML_SCALAR_NODE ||
+	    strlen(text) != yaml_inside(n)->data.scalar.length)
 		return NULL;
 	return text;
 }
 
 /* What a node is, for messages: "what was found instead". */
-static const char *found(const struct dl_yaml_node *n)
+static const char *yaml_found(const struct dl_yaml_node *n)
 {
 	if (dl_yaml_is_list(n))
 		return "a list";
 	if (dl_yaml_is_mapping(n))
 		return "a mapping";
-	return inside(n)->data.scalar.length ? (const char *)inside(n)->data.scalar.value :
-					       "nothing";
+	return yaml_inside(n)->data.scalar.length ?
+		       (const char *)yaml_inside(n)->data.scalar.value :
+		       "nothing";
 }
 
 int dl_yaml_value(struct dl_yaml *y, const struct dl_yaml_node *n, const struct dl_setting *s,
 		  void *to)
 {
-	const char *text = scalar(n);
+	const char *text = yaml_scalar(n);
 	char why[256];
 	int err;
 
@@ -150,7 +152,7 @@ int dl_yaml_value(struct dl_yaml *y, const struct dl_yaml_node *n, const struct 
 		return -EPROTO;
 	/* "5" in quotes is a text that looks like a number. */
 	if (text && (s->type == DL_SETTING_NUMBER || s->type == DL_SETTING_DECIMAL) &&
-	    inside(n)->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
+	    yaml_inside(n)->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
 		text = NULL;
 	if (text) {
 		err = dl_setting_set(s, to, text, why, sizeof(why));
@@ -161,7 +163,7 @@ int dl_yaml_value(struct dl_yaml *y, const struct dl_yaml_node *n, const struct 
 	if (err == -ENOMEM)
 		return dl_yaml_no_memory(y, n);
 	if (err == -EINVAL)
-		return dl_yaml_error(y, n, "%s: %.60s: expected %s", s->name, found(n), why);
+		return dl_yaml_error(y, n, "%s: %.60s: expected %s", s->name, yaml_found(n), why);
 	return err;
 }
 
@@ -197,12 +199,12 @@ static const struct dl_setting *find_key(const struct dl_yaml *y, const struct d
 	const struct dl_setting *s = NULL;
 	char list[LIST_MAX];
 
-	if (scalar(n))
-		s = dl_setting_find(keys, scalar(n), strlen(scalar(n)));
+	if (yaml_scalar(n))
+		s = dl_setting_find(keys, yaml_scalar(n), strlen(yaml_scalar(n)));
 	if (s)
 		return s;
 	dl_setting_list(keys, list, sizeof(list));
-	dl_yaml_error(y, n, "%.60s: unknown key; expected one of: %s", found(n), list);
+	dl_yaml_error(y, n, "%.60s: unknown key; expected one of: %s", yaml_found(n), list);
 	return NULL;
 }
 
@@ -216,8 +218,8 @@ int dl_yaml_mapping(struct dl_yaml *y, const struct dl_yaml_node *n, const struc
 
 	if (!dl_yaml_is_mapping(n)) {
 		dl_setting_list(keys, list, sizeof(list));
-		return dl_yaml_error(y, n, "%.60s: expected a mapping with keys of: %s", found(n),
-				     list);
+		return dl_yaml_error(y, n, "%.60s: expected a mapping with keys of: %s",
+				     yaml_found(n), list);
 	}
 	for (size_t i = 0; !err && dl_yaml_pair(y, n, i, &name, &value); i++) {
 		const struct dl_setting *key = find_key(y, name, keys);
@@ -300,7 +302,7 @@ static int refuse_second(const struct dl_yaml *y, yaml_parser_t *p)
 	return err;
 }
 
-static int read_stream(FILE *from, struct dl_yaml *y, const struct dl_setting *keys, void *to)
+static int yaml_read_stream(FILE *from, struct dl_yaml *y, const struct dl_setting *keys, void *to)
 {
 	const yaml_node_t *root;
 	yaml_parser_t parser;
@@ -337,7 +339,7 @@ int dl_yaml_read_stream(FILE *from, const char *name, const struct dl_log *log,
 {
 	struct dl_yaml y = { .path = name, .log = log };
 
-	return read_stream(from, &y, keys, to);
+	return yaml_read_stream(from, &y, keys, to);
 }
 
 int dl_yaml_read(const char *path, const struct dl_log *log, const struct dl_setting *keys,

@@ -44,7 +44,7 @@ static const struct dl_fabric_port port_defaults = {
 	.arb_low_cap = 8,
 };
 
-static int add_name(struct dl_fabric *f, const char *name, uint32_t *out)
+static int fabric_add_name(struct dl_fabric *f, const char *name, uint32_t *out)
 {
 	size_t len = strlen(name) + 1;
 
@@ -115,7 +115,7 @@ int dl_fabric_add_node(struct dl_fabric *f, enum dl_fabric_node_type type, unsig
 	if (!dl_array_room(f->nodes, f->nnodes, 1, &f->nodes_cap) ||
 	    !dl_array_room(f->ports, f->nports, nports + 1, &f->ports_cap))
 		return -ENOMEM;
-	err = add_name(f, id, &name);
+	err = fabric_add_name(f, id, &name);
 	if (err)
 		return err;
 
@@ -144,7 +144,7 @@ int dl_fabric_add_node(struct dl_fabric *f, enum dl_fabric_node_type type, unsig
 
 int dl_fabric_set_desc(struct dl_fabric *f, uint32_t node, const char *desc)
 {
-	return add_name(f, desc, &f->nodes[node].desc);
+	return fabric_add_name(f, desc, &f->nodes[node].desc);
 }
 
 int dl_fabric_connect(struct dl_fabric *f, uint32_t a, uint32_t b)

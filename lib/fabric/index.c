@@ -9,7 +9,7 @@
 #include "dateline/fabric.h"
 
 /* A switch's port 0 may have its node's GUID alone. */
-static uint64_t port_guid(const struct dl_fabric *f, uint32_t port)
+static uint64_t index_port_guid(const struct dl_fabric *f, uint32_t port)
 {
 	const struct dl_fabric_port *p = &f->ports[port];
 
@@ -19,7 +19,7 @@ static uint64_t port_guid(const struct dl_fabric *f, uint32_t port)
 static int by_port_guid(const void *a, const void *b, void *fabric)
 {
 	uint32_t p = *(const uint32_t *)a, q = *(const uint32_t *)b;
-	uint64_t x = port_guid(fabric, p), y = port_guid(fabric, q);
+	uint64_t x = index_port_guid(fabric, p), y = index_port_guid(fabric, q);
 
 	return x != y ? (x > y) - (x < y) : (p > q) - (p < q);
 }
@@ -44,7 +44,7 @@ int dl_fabric_index_ports(const struct dl_fabric *f, struct dl_fabric_index *x)
 	if (!x->items)
 		return -ENOMEM;
 	for (uint32_t p = 0; p < f->nports; p++)
-		if (dl_fabric_is_end_port(f, p) && port_guid(f, p))
+		if (dl_fabric_is_end_port(f, p) && index_port_guid(f, p))
 			x->items[x->n++] = p;
 	qsort_r(x->items, x->n, sizeof(*x->items), by_port_guid, (void *)f);
 	return 0;
@@ -75,12 +75,12 @@ uint32_t dl_fabric_find_port(const struct dl_fabric *f, const struct dl_fabric_i
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (port_guid(f, x->items[middle]) < guid)
+		if (index_port_guid(f, x->items[middle]) < guid)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < x->n && port_guid(f, x->items[low]) == guid ? x->items[low] : DL_NONE;
+	return low < x->n && index_port_guid(f, x->items[low]) == guid ? x->items[low] : DL_NONE;
 }
 
 uint32_t dl_fabric_find_name(const struct dl_fabric *f, const struct dl_fabric_index *x,

@@ -8,7 +8,7 @@
 #include "fabric/internal.h"
 #include "dateline/base.h"
 
-static struct dl_fabric_parsed_place here(const struct dl_fabric_netlist *r)
+static struct dl_fabric_parsed_place netlist_here(const struct dl_fabric_netlist *r)
 {
 	return (struct dl_fabric_parsed_place){ r->file, r->t->line };
 }
@@ -152,7 +152,7 @@ static int read_comment(struct dl_text *t, struct comment *c)
 
 /* ---- statements --------------------------------------------------------- */
 
-static int read_guid(struct dl_fabric_netlist *r, unsigned int type)
+static int netlist_read_guid(struct dl_fabric_netlist *r, unsigned int type)
 {
 	struct dl_text *t = r->t;
 	uint64_t value, port = 0;
@@ -272,7 +272,7 @@ static int add_switch_end(struct dl_fabric_netlist *r, const struct comment *c)
 	struct dl_fabric_parsed_end end = {
 		.guid = r->port_guid[DL_FABRIC_SWITCH],
 		.node = r->node,
-		.place = here(r),
+		.place = netlist_here(r),
 		.lid = c->desc ? c->far.lid : c->own.lid,
 		.lmc = c->desc ? c->far.lmc : c->own.lmc,
 	};
@@ -289,7 +289,7 @@ static int read_header(struct dl_fabric_netlist *r, unsigned int type)
 	int err;
 
 	r->next.type = type;
-	r->next.place = here(r);
+	r->next.place = netlist_here(r);
 	err = dl_text_number(r->t, 10, UINT8_MAX, "a number of ports, 1 to 254", &nports);
 	if (!err)
 		err = read_id(r, "a node id in quotes", &id, &len);
@@ -323,7 +323,8 @@ static int read_header(struct dl_fabric_netlist *r, unsigned int type)
 /* ---- port lines --------------------------------------------------------- */
 
 /* "[3]" and, in a chassis, "[ext 3]".  Without brackets *out stays. */
-static int read_port(struct dl_fabric_netlist *r, unsigned int max, const char *what, uint64_t *out)
+static int netlist_read_port(struct dl_fabric_netlist *r, unsigned int max, const char *what,
+			     uint64_t *out)
 {
 	uint64_t external;
 	int err;
@@ -390,7 +391,7 @@ static int add_ca_end(struct dl_fabric_netlist *r, uint64_t num, uint64_t guid,
 		.guid = guid,
 		.node = r->node,
 		.num = num,
-		.place = here(r),
+		.place = netlist_here(r),
 		.lid = c->own.lid,
 		.lmc = c->own.lmc,
 	};
@@ -398,8 +399,8 @@ static int add_ca_end(struct dl_fabric_netlist *r, uint64_t num, uint64_t guid,
 	return guid || end.lid ? dl_fabric_parsed_add_end(&r->d, &end) : 0;
 }
 
-static int add_port(struct dl_fabric_netlist *r, struct dl_fabric_parsed_link *link, uint64_t num,
-		    uint64_t guid)
+static int netlist_add_port(struct dl_fabric_netlist *r, struct dl_fabric_parsed_link *link,
+			    uint64_t num, uint64_t guid)
 {
 	struct comment c;
 	int err = read_comment(r->t, &c);
@@ -422,9 +423,9 @@ static int add_port(struct dl_fabric_netlist *r, struct dl_fabric_parsed_link *l
 	return err;
 }
 
-static int read_port_line(struct dl_fabric_netlist *r)
+static int netlist_read_port_line(struct dl_fabric_netlist *r)
 {
-	struct dl_fabric_parsed_link link = { .node = r->node, .place = here(r) };
+	struct dl_fabric_parsed_link link = { .node = r->node, .place = netlist_here(r) };
 	uint64_t num = 0, peer_num = 1, guid = 0, peer_guid;
 	const char *id;
 	size_t len;
@@ -432,7 +433,7 @@ static int read_port_line(struct dl_fabric_netlist *r)
 
 	if (r->node == DL_NONE)
 		return dl_text_expected(r->t, "a Switch, Ca, Hca or Rt line before its ports");
-	err = read_port(r, UINT8_MAX, "a port, 1 to 254", &num);
+	err = netlist_read_port(r, UINT8_MAX, "a port, 1 to 254", &num);
 	if (!err && (!num || num > r->d.nodes[r->node].nports)) {
 		dl_fabric_parsed_left_out(&r->d, link.place, "port %u of \"%.64s\", which has %u",
 					  (unsigned int)num, r->d.strings + r->d.nodes[r->node].id,
@@ -444,7 +445,7 @@ static int read_port_line(struct dl_fabric_netlist *r)
 	if (!err)
 		err = read_id(r, "a peer's id in quotes", &id, &len);
 	if (!err)
-		err = read_port(r, UINT8_MAX, "a port, 1 to 254", &peer_num);
+		err = netlist_read_port(r, UINT8_MAX, "a port, 1 to 254", &peer_num);
 	if (!err)
 		err = read_port_guid(r, &peer_guid);
 	if (!err)
@@ -456,7 +457,7 @@ static int read_port_line(struct dl_fabric_netlist *r)
 		return err;
 	link.num = num;
 	link.peer_num = peer_num;
-	return add_port(r, &link, num, guid);
+	return netlist_add_port(r, &link, num, guid);
 }
 
 /* ---- all lines ---------------------------------------------------------- */
@@ -476,7 +477,7 @@ static int read_do(struct dl_fabric_netlist *r, unsigned int unused)
 }
 
 /* Headings of ibnetdiscover -g. */
-static int read_heading(struct dl_fabric_netlist *r, unsigned int unused)
+static int netlist_read_heading(struct dl_fabric_netlist *r, unsigned int unused)
 {
 	(void)r;
 	(void)unused;
@@ -492,17 +493,17 @@ static const struct {
 	{ "Ca", read_header, DL_FABRIC_CA },
 	{ "Hca", read_header, DL_FABRIC_CA },
 	{ "Rt", read_header, DL_FABRIC_ROUTER },
-	{ "switchguid", read_guid, DL_FABRIC_SWITCH },
-	{ "caguid", read_guid, DL_FABRIC_CA },
-	{ "hcaguid", read_guid, DL_FABRIC_CA },
-	{ "rtguid", read_guid, DL_FABRIC_ROUTER },
+	{ "switchguid", netlist_read_guid, DL_FABRIC_SWITCH },
+	{ "caguid", netlist_read_guid, DL_FABRIC_CA },
+	{ "hcaguid", netlist_read_guid, DL_FABRIC_CA },
+	{ "rtguid", netlist_read_guid, DL_FABRIC_ROUTER },
 	{ "vendid", read_vendor, 0 },
 	{ "devid", read_device, 0 },
 	{ "sysimgguid", read_system, 0 },
 	{ "include", read_include, 0 },
 	{ "do", read_do, 0 },
-	{ "Chassis", read_heading, 0 },
-	{ "Non-Chassis", read_heading, 0 },
+	{ "Chassis", netlist_read_heading, 0 },
+	{ "Non-Chassis", netlist_read_heading, 0 },
 };
 
 #define NSTATEMENTS (sizeof(statements) / sizeof(*statements))
@@ -532,7 +533,7 @@ int dl_fabric_netlist_line(struct dl_fabric_netlist *r)
 	r->begun = true;
 	if (*t->at == '[') {
 		r->after_port = true;
-		return read_port_line(r);
+		return netlist_read_port_line(r);
 	}
 	warn_after_port(r);
 	r->after_port = false;

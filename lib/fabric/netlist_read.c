@@ -47,7 +47,7 @@
 
 /* ---- files -------------------------------------------------------------- */
 
-static int read_stream(struct dl_fabric_netlist *r, FILE *from, const char *name);
+static int netlist_read_stream(struct dl_fabric_netlist *r, FILE *from, const char *name);
 
 /* Neither a pipe that never speaks nor a device that never ends, nor a link. */
 static FILE *open_plain(const char *path)
@@ -104,7 +104,7 @@ int dl_fabric_netlist_include(struct dl_fabric_netlist *r)
 	path[dir + len] = '\0';
 	from = open_plain(path);
 	if (from) {
-		err = read_stream(r, from, path);
+		err = netlist_read_stream(r, from, path);
 		fclose(from);
 	} else {
 		err = dl_text_error(r->t, "\"%s\": %s", path,
@@ -133,7 +133,7 @@ static bool is_open(struct dl_fabric_netlist *r, FILE *from)
 }
 
 /* Read one file; r->t is the file that includes it, or NULL. */
-static int read_stream(struct dl_fabric_netlist *r, FILE *from, const char *name)
+static int netlist_read_stream(struct dl_fabric_netlist *r, FILE *from, const char *name)
 {
 	struct dl_text text, *outer = r->t;
 	uint32_t outer_file = r->file;
@@ -246,8 +246,8 @@ static int find_peers(struct dl_fabric_parsed *d)
 	return err;
 }
 
-static int read_netlist(FILE *from, const char *name, bool may_include, const struct dl_log *log,
-			struct dl_fabric **out)
+static int netlist_read_any(FILE *from, const char *name, bool may_include,
+			    const struct dl_log *log, struct dl_fabric **out)
 {
 	struct dl_fabric_netlist *r = calloc(1, sizeof(*r));
 	int err, first;
@@ -269,7 +269,7 @@ static int read_netlist(FILE *from, const char *name, bool may_include, const st
 		err = -EINVAL;
 	}
 	if (!err)
-		err = read_stream(r, from, name);
+		err = netlist_read_stream(r, from, name);
 	if (!err && !r->complete)
 		err = find_peers(&r->d);
 	if (!err)
@@ -284,7 +284,7 @@ static int read_netlist(FILE *from, const char *name, bool may_include, const st
 int dl_fabric_read_netlist_stream(FILE *from, const char *name, const struct dl_log *log,
 				  struct dl_fabric **out)
 {
-	return read_netlist(from, name, false, log, out);
+	return netlist_read_any(from, name, false, log, out);
 }
 
 int dl_fabric_read_netlist(const char *path, const struct dl_log *log, struct dl_fabric **out)
@@ -295,7 +295,7 @@ int dl_fabric_read_netlist(const char *path, const struct dl_log *log, struct dl
 static int read_including(FILE *from, const char *name, const struct dl_log *log,
 			  struct dl_fabric **out)
 {
-	return read_netlist(from, name, true, log, out);
+	return netlist_read_any(from, name, true, log, out);
 }
 
 int dl_fabric_read_netlist_including(const char *path, const struct dl_log *log,

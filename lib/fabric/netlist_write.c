@@ -49,7 +49,7 @@ static void write_id(const struct dl_fabric *f, uint32_t node, FILE *to)
 }
 
 /* The port whose LID and GUID answer for this one. */
-static const struct dl_fabric_port *end_port(const struct dl_fabric *f, uint32_t port)
+static const struct dl_fabric_port *netlist_end_port(const struct dl_fabric *f, uint32_t port)
 {
 	uint32_t node = f->ports[port].node;
 
@@ -122,7 +122,8 @@ static void write_port(const struct dl_fabric *f, uint32_t port, FILE *to)
 	fputs("\t\t# ", to);
 	if (!dl_fabric_is_switch(f, p->node))
 		fprintf(to, "lid %u lmc %u ", p->lid, p->lmc);
-	fprintf(to, "\"%s\" lid %u", dl_fabric_node_name(f, far->node), end_port(f, p->peer)->lid);
+	fprintf(to, "\"%s\" lid %u", dl_fabric_node_name(f, far->node),
+		netlist_end_port(f, p->peer)->lid);
 	if (p->width && p->speed)
 		fprintf(to, " %ux%s", p->width, dl_fabric_speed_name(p->speed));
 	if (p->vls != 8) /* ibsim's, and what the reader takes it for */

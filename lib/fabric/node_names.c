@@ -11,7 +11,7 @@
 
 #include "dateline/fabric.h"
 
-static int read_line(struct dl_fabric *f, struct dl_text *t)
+static int node_names_read_line(struct dl_fabric *f, struct dl_text *t)
 {
 	const char *name;
 	uint32_t node;
@@ -48,7 +48,7 @@ int dl_fabric_read_node_names(struct dl_fabric *f, const char *path, const struc
 	}
 	dl_text_begin(&text, from, path, log);
 	while (!err && (state = dl_text_next(&text)) > 0)
-		err = read_line(f, &text);
+		err = node_names_read_line(f, &text);
 	dl_text_end(&text);
 	fclose(from);
 	return err ? err : state;

@@ -94,9 +94,9 @@ int dl_fabric_parsed_add_link(struct dl_fabric_parsed *d, const struct dl_fabric
 	return 0;
 }
 
-static void report(const struct dl_fabric_parsed *d, enum dl_log_level level,
-		   struct dl_fabric_parsed_place place, const char *format, va_list args,
-		   const char *end)
+static void parsed_report(const struct dl_fabric_parsed *d, enum dl_log_level level,
+			  struct dl_fabric_parsed_place place, const char *format, va_list args,
+			  const char *end)
 {
 	char message[768];
 
@@ -110,7 +110,7 @@ int dl_fabric_parsed_error(const struct dl_fabric_parsed *d, struct dl_fabric_pa
 	va_list args;
 
 	va_start(args, format);
-	report(d, DL_LOG_ERROR, place, format, args, "");
+	parsed_report(d, DL_LOG_ERROR, place, format, args, "");
 	va_end(args);
 	return -EINVAL;
 }
@@ -121,7 +121,7 @@ void dl_fabric_parsed_left_out(const struct dl_fabric_parsed *d,
 	va_list args;
 
 	va_start(args, format);
-	report(d, DL_LOG_WARNING, place, format, args, ": left out");
+	parsed_report(d, DL_LOG_WARNING, place, format, args, ": left out");
 	va_end(args);
 }
 
@@ -248,7 +248,7 @@ static bool is_described(const struct dl_fabric_parsed *d, const struct dl_fabri
 	return node->desc && strcmp(d->strings + node->desc, d->strings + node->id);
 }
 
-static int add_nodes(const struct builder *b)
+static int parsed_add_nodes(const struct builder *b)
 {
 	const struct dl_fabric_parsed *d = b->d;
 	struct dl_fabric *f = b->f;
@@ -285,7 +285,7 @@ static int add_nodes(const struct builder *b)
 }
 
 /* GUIDs and LIDs of end ports. */
-static void add_ends(const struct builder *b)
+static void parsed_add_ends(const struct builder *b)
 {
 	const struct dl_fabric_parsed *d = b->d;
 
@@ -306,7 +306,7 @@ static void add_ends(const struct builder *b)
 }
 
 /* Statement `link` is at odds with what another one says. */
-static void contradiction(const struct builder *b, uint32_t link, uint32_t other)
+static void parsed_contradiction(const struct builder *b, uint32_t link, uint32_t other)
 {
 	const struct dl_fabric_parsed_place *place = &b->d->links[other].place;
 	uint32_t from = near_end(b, link), to = far_end(b, link);
@@ -329,7 +329,7 @@ static bool is_known(const struct builder *b, uint32_t link)
 }
 
 /* What both can do; what one can do where the other does not say. */
-static unsigned int common(unsigned int a, unsigned int b)
+static unsigned int parsed_common(unsigned int a, unsigned int b)
 {
 	return a && b ? a & b : a | b;
 }
@@ -348,8 +348,8 @@ static void lay_cable(const struct builder *b, uint32_t link, uint32_t back)
 {
 	const struct dl_fabric_parsed_link *l = &b->d->links[link], *m = &b->d->links[back];
 	uint32_t from = near_end(b, link), to = far_end(b, link);
-	unsigned int w = common(l->widths, m->widths);
-	unsigned int s = common(l->speeds, m->speeds);
+	unsigned int w = parsed_common(l->widths, m->widths);
+	unsigned int s = parsed_common(l->speeds, m->speeds);
 	unsigned int vls = l->vls && (!m->vls || l->vls < m->vls) ? l->vls : m->vls;
 
 	if ((!w && l->widths) || (!s && l->speeds)) {
@@ -385,16 +385,16 @@ static void add_claim(const struct builder *b, uint32_t link)
 	uint32_t from = near_end(b, link), to = far_end(b, link);
 
 	if (b->said[from] != link)
-		contradiction(b, link, b->said[from]);
+		parsed_contradiction(b, link, b->said[from]);
 	else if (b->said[to] != DL_NONE)
-		contradiction(b, link, b->said[to]);
+		parsed_contradiction(b, link, b->said[to]);
 	else if (b->f->ports[to].peer != DL_NONE)
-		contradiction(b, link, b->said[b->f->ports[to].peer]);
+		parsed_contradiction(b, link, b->said[b->f->ports[to].peer]);
 	else if (b->f->ports[from].peer == DL_NONE)
 		lay_cable(b, link, link);
 }
 
-static void add_links(const struct builder *b)
+static void parsed_add_links(const struct builder *b)
 {
 	for (uint32_t i = 0; i < b->d->nlinks; i++)
 		if (is_known(b, i) && b->said[near_end(b, i)] == DL_NONE)
@@ -422,11 +422,11 @@ int dl_fabric_parsed_build(const struct dl_fabric_parsed *d, struct dl_fabric **
 	memset(b.said, 0xff, (d->nports + 1ul) * sizeof(*b.said));
 	err = check_nodes(&b);
 	if (!err)
-		err = add_nodes(&b);
+		err = parsed_add_nodes(&b);
 	if (err)
 		goto out;
-	add_ends(&b);
-	add_links(&b);
+	parsed_add_ends(&b);
+	parsed_add_links(&b);
 	err = dl_fabric_finish(b.f, d->log);
 out:
 	free(b.index);

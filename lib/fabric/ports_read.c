@@ -85,7 +85,7 @@ static bool is_port(const struct reader *p, const struct dl_fabric_record *e)
 	return false;
 }
 
-static int read_guid(struct dl_text *t, uint64_t *guid)
+static int report_read_guid(struct dl_text *t, uint64_t *guid)
 {
 	if (!dl_text_take_string(t, "0x") || !isxdigit((unsigned char)*t->at))
 		return dl_text_expected(t, "0x and a port's GUID");
@@ -139,7 +139,7 @@ static char *last_of(char *at, const char *what)
 
 /* ---- ibnetdiscover -p --------------------------------------------------- */
 
-static int read_type(struct dl_text *t, uint8_t *type)
+static int report_read_type(struct dl_text *t, uint8_t *type)
 {
 	size_t i;
 
@@ -152,13 +152,13 @@ static int read_type(struct dl_text *t, uint8_t *type)
 	return 0;
 }
 
-static int read_end(struct dl_text *t, struct dl_fabric_record *e)
+static int report_read_end(struct dl_text *t, struct dl_fabric_record *e)
 {
-	int err = read_type(t, &e->type);
+	int err = report_read_type(t, &e->type);
 
 	if (!err)
 		err = read_numbers(t, false, e);
-	return err ? err : read_guid(t, &e->port_guid);
+	return err ? err : report_read_guid(t, &e->port_guid);
 }
 
 /* "4x QDR", and question marks for what is not known. */
@@ -181,11 +181,12 @@ static int read_rate(struct dl_text *t, struct dl_fabric_record *near)
 	return 0;
 }
 
-static int read_port(struct reader *p, struct dl_fabric_record *near, struct dl_fabric_record *far)
+static int report_read_port(struct reader *p, struct dl_fabric_record *near,
+			    struct dl_fabric_record *far)
 {
 	struct dl_text *t = p->t;
 	char *end;
-	int err = read_end(t, near);
+	int err = report_read_end(t, near);
 
 	if (!err)
 		err = read_rate(t, near);
@@ -196,7 +197,7 @@ static int read_port(struct reader *p, struct dl_fabric_record *near, struct dl_
 		return end ? read_name(p, end, 1, &near->desc) :
 			     dl_text_expected(t, "- and a far end, or a name in ' '");
 	}
-	err = read_end(t, far);
+	err = report_read_end(t, far);
 	if (err)
 		return err;
 	far->refers = true;
@@ -255,7 +256,8 @@ static int read_state(struct dl_text *t, char *end, struct dl_fabric_record *nea
 }
 
 /* From "==(" on; with the far end's GUID in line mode. */
-static int read_cable(struct reader *p, struct dl_fabric_record *near, struct dl_fabric_record *far)
+static int report_read_cable(struct reader *p, struct dl_fabric_record *near,
+			     struct dl_fabric_record *far)
 {
 	struct dl_text *t = p->t;
 	char *arrow, *end;
@@ -271,7 +273,7 @@ static int read_cable(struct reader *p, struct dl_fabric_record *near, struct dl
 	if (dl_text_take_string(t, "[") || dl_text_take(t, '"')) /* nothing, or nobody */
 		return 0;
 	if (p->mode == LINES)
-		err = read_guid(t, &far->port_guid);
+		err = report_read_guid(t, &far->port_guid);
 	if (!err)
 		err = read_numbers(t, true, far);
 	if (err)
@@ -282,7 +284,7 @@ static int read_cable(struct reader *p, struct dl_fabric_record *near, struct dl
 		     dl_text_expected(t, "a far end's name in quotes and (");
 }
 
-static int read_heading(struct reader *p, size_t word)
+static int report_read_heading(struct reader *p, size_t word)
 {
 	struct dl_text *t = p->t;
 	char *end;
@@ -292,14 +294,15 @@ static int read_heading(struct reader *p, size_t word)
 	p->type = words[word].type;
 	p->guid = 0;
 	if (p->type == DL_FABRIC_SWITCH)
-		err = read_guid(t, &p->guid);
+		err = report_read_guid(t, &p->guid);
 	end = strrchr(t->at, ':');
 	if (!err && (!end || end[1]))
 		err = dl_text_expected(t, "a name and :");
 	return err ? err : read_name(p, end, 1, &p->desc);
 }
 
-static int read_link(struct reader *p, struct dl_fabric_record *near, struct dl_fabric_record *far)
+static int report_read_link(struct reader *p, struct dl_fabric_record *near,
+			    struct dl_fabric_record *far)
 {
 	int err = 0;
 
@@ -309,10 +312,10 @@ static int read_link(struct reader *p, struct dl_fabric_record *near, struct dl_
 	near->desc = p->desc;
 	near->port_guid = p->guid;
 	if (p->type != DL_FABRIC_SWITCH)
-		err = read_guid(p->t, &near->port_guid);
+		err = report_read_guid(p->t, &near->port_guid);
 	if (!err)
 		err = read_numbers(p->t, true, near);
-	return err ? err : read_cable(p, near, far);
+	return err ? err : report_read_cable(p, near, far);
 }
 
 /* Does a name in line mode end here?  What follows it is two numbers and [. */
@@ -334,20 +337,21 @@ static int read_line_named(struct reader *p, char *end, struct dl_fabric_record 
 
 	if (!err)
 		err = read_numbers(p->t, true, near);
-	return err ? err : read_cable(p, near, far);
+	return err ? err : report_read_cable(p, near, far);
 }
 
 /*
  * A name may hold what looks like its own end: the true one is the first after
  * which the whole line can be read.
  */
-static int read_line(struct reader *p, struct dl_fabric_record *near, struct dl_fabric_record *far)
+static int report_read_line(struct reader *p, struct dl_fabric_record *near,
+			    struct dl_fabric_record *far)
 {
 	struct dl_text *t = p->t;
 	const struct dl_log *log = t->log;
 	struct dl_fabric_record n, f;
 	char *begin, *end, *first = NULL;
-	int err = read_guid(t, &near->port_guid);
+	int err = report_read_guid(t, &near->port_guid);
 
 	if (err)
 		return err;
@@ -379,7 +383,7 @@ static int read_line(struct reader *p, struct dl_fabric_record *near, struct dl_
 /* ---- nodes -------------------------------------------------------------- */
 
 /* Is the port one of the node whose lines stand above? */
-static bool continues(const struct reader *p, const struct dl_fabric_record *e)
+static bool report_continues(const struct reader *p, const struct dl_fabric_record *e)
 {
 	const struct dl_fabric_record *first, *last;
 	const char *s = p->r.d->strings;
@@ -430,7 +434,7 @@ static int read_row(struct reader *p)
 {
 	static int (*const read[])(struct reader * p, struct dl_fabric_record * near,
 				   struct dl_fabric_record * far) = {
-		[PORTS] = read_port, [LINKS] = read_link, [LINES] = read_line
+		[PORTS] = report_read_port, [LINKS] = report_read_link, [LINES] = report_read_line
 	};
 	struct dl_fabric_record near = { .line = p->t->line }, far = near;
 	size_t word;
@@ -443,7 +447,7 @@ static int read_row(struct reader *p)
 		p->mode = word < NWORDS ? words[word].mode : LINES;
 	if (p->mode == LINKS && word < NWORDS && words[word].mode == LINKS) {
 		end_node(p);
-		return read_heading(p, word);
+		return report_read_heading(p, word);
 	}
 	err = read[p->mode](p, &near, &far);
 	if (!err && !near.port_guid)
@@ -452,7 +456,7 @@ static int read_row(struct reader *p)
 		return err;
 	if (far.refers && !is_port(p, &far))
 		far.refers = false;
-	if (!continues(p, &near))
+	if (!report_continues(p, &near))
 		end_node(p);
 	return dl_fabric_records_add(&p->r, &near, &far);
 }

@@ -36,8 +36,8 @@ int dl_fabric_records_add(struct dl_fabric_records *r, const struct dl_fabric_re
 
 /* ---- references --------------------------------------------------------- */
 
-static int compare_names(const struct dl_fabric_records *r, const struct dl_fabric_record *a,
-			 const struct dl_fabric_record *b)
+static int records_compare_names(const struct dl_fabric_records *r,
+				 const struct dl_fabric_record *a, const struct dl_fabric_record *b)
 {
 	if (a->lid != b->lid)
 		return a->lid < b->lid ? -1 : 1;
@@ -54,8 +54,8 @@ static int compare_ports(const struct dl_fabric_records *r, const struct dl_fabr
 	int order;
 
 	if (r->by_name) {
-		order = compare_names(r, a, b);
-		return order ? order : compare_names(r, a_far, b_far);
+		order = records_compare_names(r, a, b);
+		return order ? order : records_compare_names(r, a_far, b_far);
 	}
 	if (a->port_guid != b->port_guid)
 		return a->port_guid < b->port_guid ? -1 : 1;
@@ -79,14 +79,15 @@ struct search {
 };
 
 /* Is the near record at this place a port of that GUID, or of that name? */
-static bool matches(const struct search *s, uint32_t at, const struct dl_fabric_record *e)
+static bool records_matches(const struct search *s, uint32_t at, const struct dl_fabric_record *e)
 {
 	const struct dl_fabric_record *near;
 
 	if (at >= s->n)
 		return false;
 	near = &s->r->record[s->order[at]];
-	return s->r->by_name ? !compare_names(s->r, near, e) : near->port_guid == e->port_guid;
+	return s->r->by_name ? !records_compare_names(s->r, near, e) :
+			       near->port_guid == e->port_guid;
 }
 
 static int compare_at(const struct search *s, uint32_t at, const struct dl_fabric_record *e)
@@ -118,17 +119,17 @@ static uint32_t find_near(const struct search *s, const struct dl_fabric_record 
 		return s->order[low];
 	}
 	/* A switch that does not list this port; a port that names another far end. */
-	if (!matches(s, low, e) && !matches(s, low - 1, e))
+	if (!records_matches(s, low, e) && !records_matches(s, low - 1, e))
 		return DL_NONE;
-	*unique = !s->r->by_name || matches(s, low, e) + matches(s, low - 1, e) +
-						    matches(s, low + 1, e) +
-						    matches(s, low - 2, e) ==
+	*unique = !s->r->by_name || records_matches(s, low, e) + records_matches(s, low - 1, e) +
+						    records_matches(s, low + 1, e) +
+						    records_matches(s, low - 2, e) ==
 					    1;
-	return s->order[matches(s, low, e) ? low : low - 1];
+	return s->order[records_matches(s, low, e) ? low : low - 1];
 }
 
 /* What the far end says of itself; its number is what was said of the cable. */
-static int resolve(struct dl_fabric_records *r, const struct search *s, uint32_t far)
+static int records_resolve(struct dl_fabric_records *r, const struct search *s, uint32_t far)
 {
 	struct dl_fabric_record *e = &r->record[far];
 	struct dl_fabric_parsed_place place = { r->file, e->line };
@@ -202,7 +203,7 @@ int dl_fabric_records_resolve(struct dl_fabric_records *r)
 	qsort_r(order, n, sizeof(*order), compare_near, r);
 	for (uint32_t i = 1; i < r->n && !err; i += 2)
 		if (r->record[i].refers)
-			err = resolve(r, &(struct search){ r, order, n }, i);
+			err = records_resolve(r, &(struct search){ r, order, n }, i);
 	for (uint32_t i = 1; i < r->n; i += 2)
 		if (r->record[i].refers)
 			order[unlisted++] = i;
@@ -214,7 +215,7 @@ int dl_fabric_records_resolve(struct dl_fabric_records *r)
 
 /* ---- nodes -------------------------------------------------------------- */
 
-static int compare(const void *left, const void *right, void *records)
+static int records_compare(const void *left, const void *right, void *records)
 {
 	uint32_t i = *(const uint32_t *)left, j = *(const uint32_t *)right;
 	const struct dl_fabric_record *a = (struct dl_fabric_record *)records + i;
@@ -232,7 +233,7 @@ static struct dl_fabric_parsed_place place_of(const struct dl_fabric_records *r,
 	return (struct dl_fabric_parsed_place){ r->file, r->record[record].line };
 }
 
-static void differs(const struct dl_fabric_records *r, uint32_t record, uint32_t first)
+static void records_differs(const struct dl_fabric_records *r, uint32_t record, uint32_t first)
 {
 	const struct dl_fabric_record *e = &r->record[record];
 
@@ -259,7 +260,7 @@ static bool same_end(const struct dl_fabric_record *a, const struct dl_fabric_re
 	       (a->lid == b->lid && a->port_guid == b->port_guid);
 }
 
-static int add_node(struct dl_fabric_records *r, const struct dl_fabric_record *e)
+static int records_add_node(struct dl_fabric_records *r, const struct dl_fabric_record *e)
 {
 	struct dl_fabric_parsed_node node = {
 		.guid = e->guid,
@@ -283,7 +284,7 @@ static int add_node(struct dl_fabric_records *r, const struct dl_fabric_record *
  * Nodes in the order of the file.  order[] holds the records sorted,
  * first[] gets the first record of each record's node.
  */
-static int add_nodes(struct dl_fabric_records *r, const uint32_t *order, uint32_t *first)
+static int records_add_nodes(struct dl_fabric_records *r, const uint32_t *order, uint32_t *first)
 {
 	uint32_t j;
 	int err = 0;
@@ -306,18 +307,18 @@ static int add_nodes(struct dl_fabric_records *r, const uint32_t *order, uint32_
 			e->node = DL_NONE;
 		} else if (e == f) {
 			e->node = r->d->nnodes;
-			err = add_node(r, e);
+			err = records_add_node(r, e);
 		} else if (same_node(r, e, f) && same_end(e, f)) {
 			e->node = f->node;
 		} else {
 			e->node = DL_NONE;
-			differs(r, i, first[i]);
+			records_differs(r, i, first[i]);
 		}
 	}
 	return err;
 }
 
-static int add_ends(struct dl_fabric_records *r, const uint32_t *order)
+static int records_add_ends(struct dl_fabric_records *r, const uint32_t *order)
 {
 	uint32_t i, given = DL_NONE; /* the last port's record */
 	int err = 0;
@@ -331,7 +332,7 @@ static int add_ends(struct dl_fabric_records *r, const uint32_t *order)
 		if (given != DL_NONE && e->guid == r->record[given].guid &&
 		    (sw || e->num == r->record[given].num)) {
 			if (!same_end(e, &r->record[given]))
-				differs(r, order[i], given);
+				records_differs(r, order[i], given);
 			continue;
 		}
 		given = order[i];
@@ -346,7 +347,7 @@ static int add_ends(struct dl_fabric_records *r, const uint32_t *order)
 	return err;
 }
 
-static int add_links(struct dl_fabric_records *r)
+static int records_add_links(struct dl_fabric_records *r)
 {
 	int err = 0;
 
@@ -379,12 +380,12 @@ int dl_fabric_records_fill(struct dl_fabric_records *r)
 	for (uint32_t i = 0; i < r->n; i++)
 		order[i] = i;
 	if (r->n)
-		qsort_r(order, r->n, sizeof(*order), compare, r->record);
-	err = add_nodes(r, order, first);
+		qsort_r(order, r->n, sizeof(*order), records_compare, r->record);
+	err = records_add_nodes(r, order, first);
 	if (!err)
-		err = add_ends(r, order);
+		err = records_add_ends(r, order);
 	if (!err)
-		err = add_links(r);
+		err = records_add_links(r);
 out:
 	free(order);
 	free(first);

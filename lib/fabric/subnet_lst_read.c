@@ -40,7 +40,7 @@ static const struct {
 	[REVISION] = { "Rev:", UINT32_MAX, "a revision, 32 bits" },
 };
 
-static struct dl_fabric_parsed_place here(const struct reader *r)
+static struct dl_fabric_parsed_place subnet_list_here(const struct reader *r)
 {
 	return (struct dl_fabric_parsed_place){ r->records.file, r->t.line };
 }
@@ -53,7 +53,7 @@ static int read_field(struct dl_text *t, const char *name, uint64_t max, const c
 	return dl_text_number(t, 16, max, what, out);
 }
 
-static int read_type(struct dl_text *t, uint8_t *type)
+static int subnet_list_read_type(struct dl_text *t, uint8_t *type)
 {
 	if (!dl_text_take(t, '{'))
 		return dl_text_expected(t, "{");
@@ -135,14 +135,14 @@ static int read_desc(struct reader *r, bool far, uint32_t *out)
 }
 
 /* *good becomes false: the port claims what cannot be. */
-static int read_end(struct reader *r, bool far, struct dl_fabric_record *e, bool *good)
+static int subnet_list_read_end(struct reader *r, bool far, struct dl_fabric_record *e, bool *good)
 {
 	uint64_t v[NFIELDS], lid = 0, num = 0;
 	struct dl_text *t = &r->t;
 	int err;
 
 	*e = (struct dl_fabric_record){ .line = t->line };
-	err = read_type(t, &e->type);
+	err = subnet_list_read_type(t, &e->type);
 	for (unsigned int i = 0; i < NFIELDS && !err; i++)
 		err = read_field(t, fields[i].name, fields[i].max, fields[i].what, &v[i]);
 	if (!err)
@@ -159,7 +159,7 @@ static int read_end(struct reader *r, bool far, struct dl_fabric_record *e, bool
 		return dl_text_error(t, "NodeGUID 0: expected another one");
 	v[PORTS] = dl_fabric_ports(r->d.log, v[PORTS], v[NODE], r->d.strings + e->desc);
 	if (!num || num > v[PORTS]) {
-		dl_fabric_parsed_left_out(&r->d, here(r),
+		dl_fabric_parsed_left_out(&r->d, subnet_list_here(r),
 					  "node 0x%016" PRIx64 " \"%.64s\" claims port %u of %u",
 					  v[NODE], r->d.strings + e->desc, (unsigned int)num,
 					  (unsigned int)v[PORTS]);
@@ -198,7 +198,7 @@ static bool is_unknown(const char *word, size_t len)
 	return len == 2 && !memcmp(word, "??", 2);
 }
 
-static int read_cable(struct dl_text *t, struct dl_fabric_record *near)
+static int subnet_list_read_cable(struct dl_text *t, struct dl_fabric_record *near)
 {
 	const char *word = "";
 	char *at = t->at;
@@ -222,7 +222,7 @@ static int read_cable(struct dl_text *t, struct dl_fabric_record *near)
 	return dl_text_at_end(t) ? 0 : dl_text_expected(t, "the end of the line");
 }
 
-static int read_line(struct reader *r)
+static int subnet_list_read_line(struct reader *r)
 {
 	struct dl_fabric_record near, far;
 	bool good = true;
@@ -230,11 +230,11 @@ static int read_line(struct reader *r)
 
 	if (dl_text_at_end(&r->t))
 		return 0;
-	err = read_end(r, false, &near, &good);
+	err = subnet_list_read_end(r, false, &near, &good);
 	if (!err)
-		err = read_end(r, true, &far, &good);
+		err = subnet_list_read_end(r, true, &far, &good);
 	if (!err)
-		err = read_cable(&r->t, &near);
+		err = subnet_list_read_cable(&r->t, &near);
 	return err || !good ? err : dl_fabric_records_add(&r->records, &near, &far);
 }
 
@@ -252,7 +252,7 @@ int dl_fabric_read_subnet_list_stream(FILE *from, const char *name, const struct
 		err = dl_text_next(&r.t);
 		if (err <= 0)
 			break;
-		err = read_line(&r);
+		err = subnet_list_read_line(&r);
 	}
 	if (!err)
 		err = dl_fabric_records_fill(&r.records);

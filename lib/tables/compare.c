@@ -237,7 +237,7 @@ int dl_tables_compare_sls(const struct dl_tables *a, const struct dl_tables *b,
 }
 
 /* Path SLs by the same classes of the same ports? */
-static bool same_sls(const struct dl_tables *a, const struct dl_tables *b)
+static bool compare_same_sls(const struct dl_tables *a, const struct dl_tables *b)
 {
 	return a->psl && b->psl && a->npsl_src == b->npsl_src && a->npsl_dst == b->npsl_dst &&
 	       !memcmp(a->psl, b->psl, (size_t)a->npsl_src * a->npsl_dst) &&
@@ -251,7 +251,7 @@ bool dl_tables_same_vls(const struct dl_tables *a, const struct dl_tables *b)
 	struct dl_fabric_match m;
 	int err = dl_fabric_match(a->fabric, b->fabric, &m);
 
-	if (!err && !same_sls(a, b))
+	if (!err && !compare_same_sls(a, b))
 		err = dl_tables_compare_sls(a, b, &m, &sls);
 	if (!err) {
 		dl_tables_compare_switch_maps(a, b, &m, &maps);

@@ -75,7 +75,7 @@ static bool hands_over(const struct dl_fabric *f, uint32_t out, uint16_t lid)
  * Walk from one switch to the destination, or to what is known.  A port that
  * leads to another switch hands nothing over.
  */
-static void walk(struct reachable *b, uint32_t sw, uint16_t lid)
+static void load_walk(struct reachable *b, uint32_t sw, uint16_t lid)
 {
 	uint32_t n = 0, length = 0;
 	uint8_t end = FAILS;
@@ -140,7 +140,7 @@ static bool has_same_tree(struct reachable *b, uint32_t home, uint16_t lid)
 	return true;
 }
 
-static void fill(struct reachable *b, uint16_t lid)
+static void load_fill(struct reachable *b, uint16_t lid)
 {
 	uint32_t s, home = dl_fabric_access_switch(b->t->fabric, b->t->fabric->lid_port[lid]);
 
@@ -151,14 +151,14 @@ static void fill(struct reachable *b, uint16_t lid)
 	b->norder = 0;
 	for (s = 0; s < b->t->fabric->nswitches; s++)
 		if (b->state[s] == UNKNOWN)
-			walk(b, s, lid);
+			load_walk(b, s, lid);
 	b->home = home;
 	b->filled = home != DL_NONE && b->state[home] == ARRIVES ? b->column : NULL;
 }
 
 /* Add the packets to a LID that `b` delivers, and so does `common` (NULL: any). */
-static void add_up(struct counter *c, const struct reachable *b, const struct reachable *common,
-		   uint16_t lid, struct sums *to)
+static void load_add_up(struct counter *c, const struct reachable *b,
+			const struct reachable *common, uint16_t lid, struct sums *to)
 {
 	const struct dl_fabric *f = b->t->fabric;
 	uint32_t home = dl_fabric_access_switch(f, f->lid_port[lid]);
@@ -185,21 +185,21 @@ static void count_lid(struct counter *c, uint16_t lid)
 {
 	uint32_t n = c->own.t->fabric->nswitches;
 
-	fill(&c->own, lid);
+	load_fill(&c->own, lid);
 	if (c->other.t)
 		choose_column(&c->other, lid);
 	if (!c->other.t || !memcmp(c->own.column, c->other.column, n)) {
-		add_up(c, &c->own, NULL, lid, &c->both);
+		load_add_up(c, &c->own, NULL, lid, &c->both);
 		return;
 	}
-	fill(&c->other, lid);
+	load_fill(&c->other, lid);
 	if (c->other.norder == n) {
-		add_up(c, &c->own, NULL, lid, &c->all);
+		load_add_up(c, &c->own, NULL, lid, &c->all);
 	} else {
-		add_up(c, &c->own, NULL, lid, &c->mine);
-		add_up(c, &c->own, &c->other, lid, &c->common);
+		load_add_up(c, &c->own, NULL, lid, &c->mine);
+		load_add_up(c, &c->own, &c->other, lid, &c->common);
 	}
-	add_up(c, &c->other, NULL, lid, &c->theirs);
+	load_add_up(c, &c->other, NULL, lid, &c->theirs);
 }
 
 static int reachable_init(struct reachable *b, struct dl_arena *arena, const struct dl_tables *t,
@@ -377,7 +377,7 @@ void dl_tables_paths_to(struct dl_tables_paths *p, uint16_t lid)
 		p->block = lid / BLOCK;
 		turn_block(&p->of, p->block * BLOCK);
 	}
-	fill(&p->of, lid);
+	load_fill(&p->of, lid);
 }
 
 bool dl_tables_paths_arrive(const struct dl_tables_paths *p, uint32_t sw)

@@ -141,7 +141,7 @@ static int read_mode(struct reader *r)
 	return read_word(&r->text, "the engine's mode", r->m->about.mode, sizeof(r->m->about.mode));
 }
 
-static int read_sls(struct reader *r)
+static int manifest_read_sls(struct reader *r)
 {
 	char word[32];
 	int err = read_word(&r->text, "where path SLs come from", word, sizeof(word));
@@ -157,12 +157,12 @@ static int read_sls(struct reader *r)
 	return dl_text_error(&r->text, "\"%s\": expected where path SLs come from", word);
 }
 
-static int read_fabric(struct reader *r)
+static int manifest_read_fabric(struct reader *r)
 {
 	return dl_text_number(&r->text, 16, UINT64_MAX, "the fabric's number", &r->m->about.fabric);
 }
 
-static int read_file(struct reader *r)
+static int manifest_read_file(struct reader *r)
 {
 	struct dl_snapshot_manifest *m = r->m;
 	struct dl_snapshot_file f = { .bytes = 0 };
@@ -198,9 +198,9 @@ static const struct {
 	{ "written ", read_written },
 	{ "engine ", read_engine },
 	{ "mode ", read_mode },
-	{ "path-sls ", read_sls },
-	{ "fabric ", read_fabric },
-	{ "file ", read_file },
+	{ "path-sls ", manifest_read_sls },
+	{ "fabric ", manifest_read_fabric },
+	{ "file ", manifest_read_file },
 };
 
 #define NLINES (sizeof(lines) / sizeof(*lines))
@@ -244,7 +244,7 @@ int dl_snapshot_read_about(const char *text, size_t len, const char *name, const
 }
 
 /* The length of what the last line vouches for; 0: it does not. */
-static size_t vouched(const char *text, size_t len)
+static size_t manifest_vouched(const char *text, size_t len)
 {
 	const char *last;
 	uint64_t sum;
@@ -268,7 +268,7 @@ int dl_snapshot_read_manifest(FILE *from, const char *name, const struct dl_log 
 
 	if (text) {
 		text[len] = '\0';
-		len = vouched(text, len);
+		len = manifest_vouched(text, len);
 		if (!len) {
 			dl_log(log, DL_LOG_ERROR,
 			       "%s: this manifest is cut or damaged: write the snapshot again",

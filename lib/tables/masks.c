@@ -28,34 +28,34 @@ static uint32_t count_parts(const struct dl_tables_masks *m)
 	return m->nswitches / 64 + 1;
 }
 
-static size_t bytes_of(const struct dl_tables_mask_rows *part)
+static size_t masks_bytes_of(const struct dl_tables_mask_rows *part)
 {
 	return __builtin_popcountll(part->present) * ROW_BYTES;
 }
 
-static void share(struct dl_tables_mask_rows *to, const struct dl_tables_mask_rows *from)
+static void masks_share(struct dl_tables_mask_rows *to, const struct dl_tables_mask_rows *from)
 {
 	if (from->words)
 		__atomic_add_fetch(from->words - 1, 1, __ATOMIC_RELAXED);
 	*to = *from;
 }
 
-static void drop(uint64_t *words)
+static void masks_drop(uint64_t *words)
 {
 	if (words && !__atomic_sub_fetch(words - 1, 1, __ATOMIC_ACQ_REL))
 		free(words - 1);
 }
 
-static bool is_shared(const struct dl_tables_mask_rows *part)
+static bool masks_is_shared(const struct dl_tables_mask_rows *part)
 {
 	return part->words && __atomic_load_n(part->words - 1, __ATOMIC_ACQUIRE) > 1;
 }
 
 /* Rows of one's own, `more` of them new and not filled in yet.  0 or -ENOMEM. */
-static int own(struct dl_tables_mask_rows *part, unsigned int more)
+static int masks_make_own(struct dl_tables_mask_rows *part, unsigned int more)
 {
-	size_t size = bytes_of(part);
-	bool shared = is_shared(part);
+	size_t size = masks_bytes_of(part);
+	bool shared = masks_is_shared(part);
 	uint64_t *old = part->words && !shared ? part->words - 1 : NULL, *words;
 
 	if (!more && !shared)
@@ -66,7 +66,7 @@ static int own(struct dl_tables_mask_rows *part, unsigned int more)
 	*words = 1;
 	if (shared) {
 		memcpy(words + 1, part->words, size);
-		drop(part->words);
+		masks_drop(part->words);
 	}
 	part->words = words + 1;
 	return 0;
@@ -84,13 +84,13 @@ uint64_t *dl_tables_mask_row(struct dl_tables_masks *m, uint32_t sw)
 		return NULL;
 	part = &m->rows[sw / 64];
 	is_new = !(part->present & bit);
-	if (own(part, is_new))
+	if (masks_make_own(part, is_new))
 		return NULL;
 	row = part->words +
 	      (size_t)DL_TABLES_MASK_WORDS * __builtin_popcountll(part->present & (bit - 1));
 	if (is_new) {
 		memmove(row + DL_TABLES_MASK_WORDS, row,
-			bytes_of(part) - (row - part->words) * sizeof(*row));
+			masks_bytes_of(part) - (row - part->words) * sizeof(*row));
 		memset(row, 0, ROW_BYTES);
 		part->present |= bit;
 	}
@@ -120,7 +120,7 @@ uint32_t dl_tables_mask_next(const struct dl_tables_masks *m, uint32_t sw)
 void dl_tables_masks_clear(struct dl_tables_masks *m)
 {
 	for (uint32_t i = 0; m->rows && i < count_parts(m); i++)
-		drop(m->rows[i].words);
+		masks_drop(m->rows[i].words);
 	free(m->rows);
 	m->rows = NULL;
 }
@@ -133,7 +133,7 @@ int dl_tables_masks_copy(struct dl_tables_masks *to, const struct dl_tables_mask
 		return 0;
 	to->rows = calloc(count_parts(from), sizeof(*to->rows));
 	for (uint32_t i = 0; to->rows && i < count_parts(from); i++)
-		share(&to->rows[i], &from->rows[i]);
+		masks_share(&to->rows[i], &from->rows[i]);
 	return to->rows ? 0 : -ENOMEM;
 }
 
@@ -141,7 +141,7 @@ static bool same_rows(const struct dl_tables_mask_rows *a, const struct dl_table
 {
 	if (a->present != b->present)
 		return false;
-	return a->words == b->words || !memcmp(a->words, b->words, bytes_of(a));
+	return a->words == b->words || !memcmp(a->words, b->words, masks_bytes_of(a));
 }
 
 bool dl_tables_masks_equal(const struct dl_tables_masks *a, const struct dl_tables_masks *b)
@@ -164,12 +164,12 @@ void dl_tables_masks_unite(struct dl_tables_masks *m, struct dl_tables_masks_see
 
 		if (!hash)
 			continue;
-		for (size_t k = 0; k < bytes_of(part) / sizeof(hash); k++)
+		for (size_t k = 0; k < masks_bytes_of(part) / sizeof(hash); k++)
 			hash = (hash ^ part->words[k]) * UINT64_C(0x9E3779B97F4A7C15);
 		other = &seen->parts[hash >> 32 & (DL_TABLES_MASKS_SEEN - 1)];
 		if (part->words != other->words && same_rows(part, other)) {
-			drop(part->words);
-			share(part, other);
+			masks_drop(part->words);
+			masks_share(part, other);
 		}
 		*other = *part;
 	}

@@ -36,7 +36,7 @@ struct pack {
 	int err; /* the first that happened */
 };
 
-static void compress(struct pack *p, const void *data, size_t len, ZSTD_EndDirective end)
+static void pack_compress(struct pack *p, const void *data, size_t len, ZSTD_EndDirective end)
 {
 	ZSTD_inBuffer in = { data, len, 0 };
 	size_t left = 1;
@@ -52,13 +52,13 @@ static void compress(struct pack *p, const void *data, size_t len, ZSTD_EndDirec
 	}
 }
 
-static void put(struct pack *p, const void *data, size_t len)
+static void pack_put(struct pack *p, const void *data, size_t len)
 {
 	for (const char *at = data; len; at += CHUNK) {
 		size_t now = len < CHUNK ? len : CHUNK;
 
 		dl_tables_sum_add(p->sum, at, now);
-		compress(p, at, now, ZSTD_e_continue);
+		pack_compress(p, at, now, ZSTD_e_continue);
 		p->bytes += now;
 		len -= now;
 		if (now == CHUNK)
@@ -75,7 +75,7 @@ static void put_16(struct pack *p, const uint16_t *from, size_t n)
 
 		for (size_t k = 0; k < now; k++)
 			word[k] = htole16(from[i + k]);
-		put(p, word, now * sizeof(*word));
+		pack_put(p, word, now * sizeof(*word));
 	}
 }
 
@@ -88,7 +88,7 @@ static void put_32(struct pack *p, const uint32_t *from, size_t n)
 
 		for (size_t k = 0; k < now; k++)
 			word[k] = htole32(from[i + k]);
-		put(p, word, now * sizeof(*word));
+		pack_put(p, word, now * sizeof(*word));
 	}
 }
 
@@ -97,7 +97,7 @@ static void put_64(struct pack *p, const uint64_t *from, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		uint64_t word = htole64(from[i]);
 
-		put(p, &word, sizeof(word));
+		pack_put(p, &word, sizeof(word));
 	}
 }
 
@@ -106,14 +106,14 @@ static void begin_section(struct pack *p, const char *tag, uint64_t len)
 	char name[DL_PACK_TAG] = "";
 
 	memcpy(name, tag, strlen(tag));
-	put(p, name, sizeof(name));
+	pack_put(p, name, sizeof(name));
 	put_64(p, &len, 1);
 }
 
 static void put_text(struct pack *p, const char *tag, const char *text, size_t len)
 {
 	begin_section(p, tag, len);
-	put(p, text, len);
+	pack_put(p, text, len);
 }
 
 /* What was written into memory; `err` is what its writer returned. */
@@ -156,7 +156,7 @@ static void put_tables(struct pack *p, const struct dl_tables *t)
 
 	begin_section(p, DL_PACK_LFTS, sizeof(sizes) + lfts);
 	put_32(p, sizes, 4);
-	put(p, t->lft, lfts);
+	pack_put(p, t->lft, lfts);
 
 	begin_section(p, DL_PACK_SL2VL, 4 + t->nrows * 8ul + (pairs + f->nports) * 2);
 	put_32(p, &t->nrows, 1);
@@ -170,9 +170,9 @@ static void put_tables(struct pack *p, const struct dl_tables *t)
 		const struct dl_tables_vlarb *a = &t->arbs[i];
 		const uint8_t counts[] = { a->nhigh, a->nlow, a->high_limit };
 
-		put(p, a->high, sizeof(a->high));
-		put(p, a->low, sizeof(a->low));
-		put(p, counts, sizeof(counts));
+		pack_put(p, a->high, sizeof(a->high));
+		pack_put(p, a->low, sizeof(a->low));
+		pack_put(p, counts, sizeof(counts));
 	}
 	put_16(p, t->vlarb, f->nports);
 }
@@ -189,7 +189,7 @@ static void put_path_sls(struct pack *p, const struct dl_tables *t)
 	put_32(p, sizes, 2);
 	put_32(p, t->psl_src, t->fabric->nports);
 	put_32(p, t->psl_dst, t->top_lid + 1ul);
-	put(p, t->psl, matrix);
+	pack_put(p, t->psl, matrix);
 }
 
 static bool in_group(const struct dl_tables_mcast_group *g, uint32_t sw)
@@ -202,7 +202,7 @@ static bool in_group(const struct dl_tables_mcast_group *g, uint32_t sw)
 }
 
 /* Of each group those switches that forward it; none without one, as in the text. */
-static void put_groups(struct pack *p, const struct dl_tables *t)
+static void pack_put_groups(struct pack *p, const struct dl_tables *t)
 {
 	const uint32_t nswitches = t->fabric->nswitches;
 
@@ -232,8 +232,8 @@ static void put_notes(struct pack *p, const struct dl_snapshot *s)
 		size_t len = strlen(n->name) + 1;
 
 		begin_section(p, DL_PACK_NOTE, len + n->len);
-		put(p, n->name, len);
-		put(p, n->text, n->len);
+		pack_put(p, n->name, len);
+		pack_put(p, n->text, n->len);
 	}
 }
 
@@ -255,10 +255,10 @@ static int put_all(struct pack *p, const struct dl_snapshot *s)
 	p->total = p->bytes + size_of_tables(s->tables);
 	put_tables(p, s->tables);
 	put_path_sls(p, s->tables);
-	put_groups(p, s->tables);
+	pack_put_groups(p, s->tables);
 	put_notes(p, s);
 	begin_section(p, DL_PACK_END, 0);
-	compress(p, NULL, 0, ZSTD_e_end);
+	pack_compress(p, NULL, 0, ZSTD_e_end);
 	dl_progress(p->log, "packing", " MB", 1, 1);
 	return p->err;
 }
@@ -276,7 +276,7 @@ static int put_head(FILE *to, uint64_t bytes, uint64_t checksum)
 	return 0;
 }
 
-static int pack(const struct dl_snapshot *s, FILE *to, const struct dl_log *log)
+static int pack_snapshot(const struct dl_snapshot *s, FILE *to, const struct dl_log *log)
 {
 	struct pack p = { .to = to,
 			  .log = log,
@@ -315,7 +315,7 @@ int dl_snapshot_pack(const struct dl_snapshot *s, const char *path, const struct
 		return err;
 	err = dl_file_begin(&f, path);
 	if (!err)
-		err = dl_file_finish(&f, pack(s, f.to, log));
+		err = dl_file_finish(&f, pack_snapshot(s, f.to, log));
 	if (!err)
 		err = dl_file_place(&f);
 	if (err)

@@ -33,7 +33,7 @@ static bool says_something(struct dl_text *text)
 }
 
 /* Room behind what is left; one byte more than is ever filled. */
-static int make_room(struct piece *p)
+static int dump_make_room(struct piece *p)
 {
 	size_t left = p->end - p->at;
 	size_t size = left > p->size / 2 ? 2 * p->size : p->size;
@@ -62,7 +62,7 @@ static int next_piece(struct piece *p, const struct dl_text *text)
 			       text->name, text->line + 1, DL_TEXT_LONGEST);
 			return -EINVAL;
 		}
-		err = make_room(p);
+		err = dump_make_room(p);
 		if (err)
 			return err;
 		errno = 0;
@@ -85,8 +85,8 @@ static int next_piece(struct piece *p, const struct dl_text *text)
 }
 
 /* One line, of whatever form. */
-static int read_line(struct dl_tables_dump *d, struct piece *p,
-		     int (*line)(struct dl_tables_dump *d))
+static int dump_read_line(struct dl_tables_dump *d, struct piece *p,
+			  int (*line)(struct dl_tables_dump *d))
 {
 	char *end = memchr(p->at, '\n', p->lines - p->at);
 	size_t len;
@@ -116,13 +116,13 @@ static int read_piece(struct dl_tables_dump *d, struct piece *p,
 		if (fast)
 			p->at = d->fast(d, p->at, p->lines);
 		if (p->at < p->lines)
-			err = read_line(d, p, line);
+			err = dump_read_line(d, p, line);
 	}
 	return err;
 }
 
 /* 0: it is a pipe, or empty. */
-static double bytes_of(FILE *from)
+static double dump_bytes_of(FILE *from)
 {
 	struct stat st;
 
@@ -134,7 +134,7 @@ int dl_tables_dump_read(struct dl_tables_dump *d, FILE *from, const char *name,
 			const struct dl_log *log, int (*line)(struct dl_tables_dump *d))
 {
 	struct piece p = { .from = from, .size = PIECE_BYTES };
-	double done = 0, total = bytes_of(from);
+	double done = 0, total = dump_bytes_of(from);
 	int err, state = 0;
 
 	d->sw = DL_NONE;

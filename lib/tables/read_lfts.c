@@ -152,7 +152,7 @@ struct lfts {
 	struct dl_fabric *f;	       /* and where to put them */
 };
 
-static int read_head(struct lfts *x)
+static int lfts_read_head(struct lfts *x)
 {
 	struct dl_text *text = &x->d.text;
 	char *guid;
@@ -202,7 +202,7 @@ static int read_lfts_line(struct dl_tables_dump *d)
 	int err;
 
 	if (d->sw == DL_NONE)
-		return read_head(x);
+		return lfts_read_head(x);
 	if (strncmp(d->text.at, "0x", 2))
 		return read_count(x);
 	err = read_lid(x, &lid, &port);
@@ -276,7 +276,7 @@ static int read_lids_line(struct dl_tables_dump *d)
 	int err;
 
 	if (d->sw == DL_NONE)
-		return read_head(x);
+		return lfts_read_head(x);
 	if (strncmp(d->text.at, "0x", 2)) {
 		err = read_count(x);
 		return err ? err : 1; /* one switch's table tells all */

@@ -103,7 +103,7 @@ static int read_end_port(struct maps *m)
 	return 0;
 }
 
-static int read_vls(struct maps *m, dl_tables_sl2vl_row *row)
+static int maps_read_vls(struct maps *m, dl_tables_sl2vl_row *row)
 {
 	int err = dl_tables_dump_word(&m->d, ":");
 
@@ -129,7 +129,7 @@ static int read_end_map(struct maps *m)
 	int err = DL_TABLES_FIELDS(&m->d, ports, ignored);
 
 	if (!err)
-		err = read_vls(m, &row);
+		err = maps_read_vls(m, &row);
 	if (!err)
 		err = number_of(m, row);
 	if (err < 0)
@@ -158,7 +158,7 @@ static int read_sl2vl_line(struct dl_tables_dump *d)
 		return dl_text_expected(&d->text, "\"Switch\" and its GUID");
 	err = read_pair(m, &entry);
 	if (!err)
-		err = read_vls(m, &row);
+		err = maps_read_vls(m, &row);
 	return err ? err : set_pair(m, entry, row);
 }
 

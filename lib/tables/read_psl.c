@@ -57,7 +57,7 @@ static uint32_t first_port_with_lid(const struct dl_fabric *f, uint32_t node)
 	return DL_NONE;
 }
 
-static int add_row(struct psl *x, uint32_t port)
+static int psl_add_row(struct psl *x, uint32_t port)
 {
 	if (x->nrows == x->cap) {
 		uint32_t cap = x->cap ? 2 * x->cap : 64;
@@ -75,14 +75,14 @@ static int add_row(struct psl *x, uint32_t port)
 
 static int choose_row(struct psl *x, uint32_t port)
 {
-	int err = x->row_of[port] == DL_NONE ? add_row(x, port) : 0;
+	int err = x->row_of[port] == DL_NONE ? psl_add_row(x, port) : 0;
 
 	if (!err)
 		x->last_row = x->rows + x->row_of[port] * (size_t)x->ncolumns;
 	return err;
 }
 
-static int unknown(const struct psl *x, uint64_t guid)
+static int psl_unknown(const struct psl *x, uint64_t guid)
 {
 	return dl_text_error(
 		&x->d.text, "the fabric has no such end port of 0x%016" PRIx64 " with a LID", guid);
@@ -98,13 +98,13 @@ static int find_source(struct psl *x, uint64_t guid)
 	port = node == DL_NONE ? dl_fabric_find_port(f, &x->ports, guid) :
 				 first_port_with_lid(f, node);
 	if (port == DL_NONE || !f->ports[port].lid)
-		return unknown(x, guid);
+		return psl_unknown(x, guid);
 	x->last_guid = guid;
 	return choose_row(x, port);
 }
 
 /* What follows "#port": "2 of 0x0000000020400000:". */
-static int read_port(struct psl *x)
+static int psl_read_port(struct psl *x)
 {
 	const struct dl_fabric *f = x->d.f;
 	static const struct dl_tables_field fields[] = {
@@ -122,10 +122,10 @@ static int read_port(struct psl *x)
 	guid = value[1];
 	node = dl_fabric_find_guid(f, guid);
 	if (node == DL_NONE || value[0] > f->nodes[node].nports)
-		return unknown(x, guid);
+		return psl_unknown(x, guid);
 	port = f->nodes[node].first_port + value[0];
 	if (!dl_fabric_is_end_port(f, port) || !f->ports[port].lid)
-		return unknown(x, guid);
+		return psl_unknown(x, guid);
 	x->last_guid = 0;
 	return choose_row(x, port);
 }
@@ -136,14 +136,14 @@ static int read_source(struct psl *x)
 	int err;
 
 	if (dl_text_take_string(&x->d.text, "#port"))
-		return read_port(x);
+		return psl_read_port(x);
 	err = dl_text_number(&x->d.text, 16, UINT64_MAX, "a node's GUID", &guid);
 	if (!err && (!guid || guid != x->last_guid))
 		err = find_source(x, guid);
 	return err;
 }
 
-static int read_line(struct dl_tables_dump *d)
+static int psl_read_line(struct dl_tables_dump *d)
 {
 	static const struct dl_tables_field fields[] = {
 		{ NULL, 10, DL_FABRIC_MAX_LID, "a unicast LID, decimal" },
@@ -282,7 +282,7 @@ struct line {
 	uint32_t number;
 };
 
-static uint64_t mix(uint64_t hash, uint8_t value)
+static uint64_t psl_mix(uint64_t hash, uint8_t value)
 {
 	hash = (hash ^ value) * UINT64_C(0x9E3779B97F4A7C15);
 	return hash ^ hash >> 32;
@@ -320,8 +320,8 @@ struct classes {
 };
 
 /* Give equal lines one class. */
-static void classify(const struct psl *x, struct line *lines, uint32_t n,
-		     bool (*equal)(const struct psl *, uint32_t, uint32_t), struct classes *c)
+static void psl_classify(const struct psl *x, struct line *lines, uint32_t n,
+			 bool (*equal)(const struct psl *, uint32_t, uint32_t), struct classes *c)
 {
 	uint32_t leader = 0;
 
@@ -352,7 +352,7 @@ static void hash_rows(const struct psl *x, struct line *lines)
 		uint64_t hash = 0;
 
 		for (uint32_t c = 0; c < x->ncolumns; c++)
-			hash = mix(hash, row[c]);
+			hash = psl_mix(hash, row[c]);
 		lines[r] = (struct line){ hash, r };
 	}
 }
@@ -366,11 +366,11 @@ static void hash_columns(const struct psl *x, const uint32_t *rows, uint32_t nro
 		const uint8_t *row = x->rows + rows[r] * (size_t)x->ncolumns;
 
 		for (uint32_t c = 0; c < x->ncolumns; c++)
-			lines[c].hash = mix(lines[c].hash, row[c]);
+			lines[c].hash = psl_mix(lines[c].hash, row[c]);
 	}
 }
 
-static int store(struct psl *x, const struct classes *src, const struct classes *dst)
+static int psl_store(struct psl *x, const struct classes *src, const struct classes *dst)
 {
 	struct dl_tables *t = x->d.t;
 	int err = dl_tables_new_psl(t, src->n, dst->n);
@@ -391,7 +391,7 @@ static int store(struct psl *x, const struct classes *src, const struct classes 
 	return 0;
 }
 
-static int compress(struct psl *x)
+static int psl_compress(struct psl *x)
 {
 	size_t n = (x->nrows > x->ncolumns ? x->nrows : x->ncolumns) + 1;
 	size_t size = n * sizeof(uint32_t);
@@ -405,15 +405,15 @@ static int compress(struct psl *x)
 		return -ENOMEM;
 	fill_own(x);
 	hash_rows(x, lines);
-	classify(x, lines, x->nrows, equal_rows, &src);
+	psl_classify(x, lines, x->nrows, equal_rows, &src);
 	hash_columns(x, src.first_of, src.n, lines);
-	classify(x, lines, x->ncolumns, equal_columns, &dst);
-	return store(x, &src, &dst);
+	psl_classify(x, lines, x->ncolumns, equal_columns, &dst);
+	return psl_store(x, &src, &dst);
 }
 
 /* ---- all --------------------------------------------------------------- */
 
-static int begin(struct psl *x)
+static int psl_begin(struct psl *x)
 {
 	const struct dl_fabric *f = x->d.f;
 	size_t nlids = x->d.t->top_lid + 1;
@@ -437,12 +437,12 @@ static int begin(struct psl *x)
 int dl_tables_read_psl(struct dl_tables *t, FILE *from, const char *name, const struct dl_log *log)
 {
 	struct psl x = { .d = { .t = t, .f = t->fabric, .fast = read_fast } };
-	int err = begin(&x);
+	int err = psl_begin(&x);
 
 	if (!err)
-		err = dl_tables_dump_read(&x.d, from, name, log, read_line);
+		err = dl_tables_dump_read(&x.d, from, name, log, psl_read_line);
 	if (!err && x.nrows)
-		err = compress(&x);
+		err = psl_compress(&x);
 	dl_arena_free(&x.arena);
 	dl_fabric_index_free(&x.ports);
 	free(x.rows);

@@ -36,13 +36,13 @@ struct source {
 	double done, total;		      /* bytes of listed files, for progress */
 };
 
-static const struct dl_snapshot_file *listed(const struct source *x, const char *name)
+static const struct dl_snapshot_file *snapshot_listed(const struct source *x, const char *name)
 {
 	return dl_snapshot_listed(&x->manifest, name);
 }
 
 /* The path of a file in the directory, or NULL when there is none such. */
-static const char *find(struct source *x, const char *name)
+static const char *snapshot_find(struct source *x, const char *name)
 {
 	int len = snprintf(x->path, sizeof(x->path), "%s/%s", x->dir, name);
 
@@ -64,8 +64,8 @@ static int open_error(const struct source *x, const char *path)
 #define PIECE_BYTES (1 << 18)
 #define STREAM_BYTES (1 << 16)
 
-__attribute__((format(printf, 3, 4))) static int mismatch(const struct source *x, const char *name,
-							  const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int
+snapshot_mismatch(const struct source *x, const char *name, const char *format, ...)
 {
 	char what[256];
 	va_list args;
@@ -120,10 +120,10 @@ static int check_bytes(const struct source *x, const struct dl_snapshot_file *f,
 {
 	if (bytes == f->bytes)
 		return 0;
-	return mismatch(x, f->name,
-			"this file is not that of the snapshot: it has %" PRIu64
-			" bytes, and by the manifest %" PRIu64,
-			bytes, f->bytes);
+	return snapshot_mismatch(x, f->name,
+				 "this file is not that of the snapshot: it has %" PRIu64
+				 " bytes, and by the manifest %" PRIu64,
+				 bytes, f->bytes);
 }
 
 /* Read on to the end: is it the file that the manifest lists?  Closes it. */
@@ -150,9 +150,10 @@ static int check_summed(struct source *x, FILE *from, struct summed *s,
 	else
 		err = check_bytes(x, f, s->bytes);
 	if (!err && checksum != f->checksum)
-		err = mismatch(x, f->name,
-			       "this file is not that of the snapshot: its checksum is not "
-			       "that in the manifest");
+		err = snapshot_mismatch(
+			x, f->name,
+			"this file is not that of the snapshot: its checksum is not "
+			"that in the manifest");
 	return err;
 }
 
@@ -163,8 +164,8 @@ static int check_file(struct source *x, const struct dl_snapshot_file *f, bool s
 	struct stat st;
 	FILE *from;
 
-	if (!find(x, f->name))
-		return mismatch(x, f->name, "this file is missing: the manifest lists it");
+	if (!snapshot_find(x, f->name))
+		return snapshot_mismatch(x, f->name, "this file is missing: the manifest lists it");
 	if (size_only)
 		return stat(x->path, &st) ? open_error(x, x->path) : check_bytes(x, f, st.st_size);
 	from = open_summed(x, x->path, &s);
@@ -174,9 +175,10 @@ static int check_file(struct source *x, const struct dl_snapshot_file *f, bool s
 /* No file that a reader could take for one of this snapshot. */
 static int check_unlisted(struct source *x, const char *name)
 {
-	if (listed(x, name) || !find(x, name))
+	if (snapshot_listed(x, name) || !snapshot_find(x, name))
 		return 0;
-	return mismatch(x, name, "this file is not of the snapshot: the manifest does not list it");
+	return snapshot_mismatch(x, name,
+				 "this file is not of the snapshot: the manifest does not list it");
 }
 
 /* In each group the first file that is there counts. */
@@ -193,9 +195,9 @@ static const struct {
 #define NFILES (sizeof(files) / sizeof(*files))
 
 /* Is a file the one that counts?  Then its part is met, and its path is x->path. */
-static bool counts(struct source *x, unsigned int i, unsigned int *met)
+static bool snapshot_counts(struct source *x, unsigned int i, unsigned int *met)
 {
-	if (*met & files[i].part || !find(x, dl_tables_file_names[files[i].file]))
+	if (*met & files[i].part || !snapshot_find(x, dl_tables_file_names[files[i].file]))
 		return false;
 	*met |= files[i].part;
 	return true;
@@ -207,7 +209,8 @@ static bool is_read_as_table(struct source *x, const char *name)
 	unsigned int met = x->skip_sls ? DL_SNAPSHOT_HAS_PSL : 0;
 
 	for (unsigned int i = 0; i < NFILES; i++)
-		if (counts(x, i, &met) && !strcmp(dl_tables_file_names[files[i].file], name))
+		if (snapshot_counts(x, i, &met) &&
+		    !strcmp(dl_tables_file_names[files[i].file], name))
 			return true;
 	return false;
 }
@@ -217,7 +220,7 @@ static int check_manifest(struct source *x)
 	FILE *from;
 	int err;
 
-	if (!find(x, DL_SNAPSHOT_MANIFEST)) {
+	if (!snapshot_find(x, DL_SNAPSHOT_MANIFEST)) {
 		dl_log(x->log, DL_LOG_INFO,
 		       "%s: no manifest: its files are taken to be of one and the same routing",
 		       x->dir);
@@ -240,13 +243,13 @@ static int check_manifest(struct source *x)
 
 /* ---- the fabric -------------------------------------------------------- */
 
-static int read_fabric(struct source *x, const char *net, struct dl_fabric **f)
+static int snapshot_read_fabric(struct source *x, const char *net, struct dl_fabric **f)
 {
 	x->vls_known = true;
-	if (find(x, DL_SNAPSHOT_NET))
+	if (snapshot_find(x, DL_SNAPSHOT_NET))
 		return dl_fabric_read_netlist(x->path, x->log, f);
 	x->vls_known = false;
-	if (find(x, DL_SNAPSHOT_SUBNET))
+	if (snapshot_find(x, DL_SNAPSHOT_SUBNET))
 		return dl_fabric_read_subnet_list(x->path, x->log, f);
 	x->vls_known = true;
 	if (net)
@@ -273,7 +276,7 @@ static int complete_lids(struct source *x, struct dl_fabric *f)
 	int err;
 
 	/* The netlist of a snapshot knows them, but of ports without a cable. */
-	if ((x->manifest.n && all_have_lids(f)) || !find(x, "opensm-lfts.dump"))
+	if ((x->manifest.n && all_have_lids(f)) || !snapshot_find(x, "opensm-lfts.dump"))
 		return 0;
 	from = fopen(x->path, "r");
 	if (!from)
@@ -302,7 +305,7 @@ static int check_size(struct source *x, const struct dl_fabric *f)
 	struct stat st;
 
 	for (unsigned int i = 0; i < DL_TABLES_NFILES; i++)
-		if (find(x, dl_tables_file_names[i]) && !stat(x->path, &st))
+		if (snapshot_find(x, dl_tables_file_names[i]) && !stat(x->path, &st))
 			bytes += st.st_size;
 	if (dl_tables_expected(dl_tables_bytes(f), bytes))
 		return 0;
@@ -313,8 +316,8 @@ static int check_size(struct source *x, const struct dl_fabric *f)
 	return -EINVAL;
 }
 
-static int read_file(const struct source *x, const char *path, struct dl_tables *t,
-		     enum dl_tables_file which)
+static int snapshot_read_file(const struct source *x, const char *path, struct dl_tables *t,
+			      enum dl_tables_file which)
 {
 	FILE *from = fopen(path, "re");
 	int err;
@@ -338,12 +341,12 @@ static int read_listed(struct source *x, const struct dl_snapshot_file *f, struc
 	int wrong = from ? dl_tables_read_file(t, which, from, x->path, NULL) : 0;
 	int err = check_summed(x, from, &s, f);
 
-	if (!err && wrong && find(x, f->name))
-		err = read_file(x, x->path, t, which); /* it says what */
+	if (!err && wrong && snapshot_find(x, f->name))
+		err = snapshot_read_file(x, x->path, t, which); /* it says what */
 	return err ? err : wrong;
 }
 
-static int read_tables(struct source *x, struct dl_tables *t, unsigned int *parts)
+static int directory_read_tables(struct source *x, struct dl_tables *t, unsigned int *parts)
 {
 	int err = 0;
 
@@ -351,11 +354,12 @@ static int read_tables(struct source *x, struct dl_tables *t, unsigned int *part
 	if (x->skip_sls)
 		*parts |= DL_SNAPSHOT_HAS_PSL;
 	for (unsigned int i = 0; !err && i < NFILES; i++) {
-		const struct dl_snapshot_file *f = listed(x, dl_tables_file_names[files[i].file]);
+		const struct dl_snapshot_file *f =
+			snapshot_listed(x, dl_tables_file_names[files[i].file]);
 
-		if (counts(x, i, parts))
+		if (snapshot_counts(x, i, parts))
 			err = f ? read_listed(x, f, t, files[i].file) :
-				  read_file(x, x->path, t, files[i].file);
+				  snapshot_read_file(x, x->path, t, files[i].file);
 	}
 	if (!err && !(*parts & DL_SNAPSHOT_HAS_LFTS)) {
 		dl_log(x->log, DL_LOG_ERROR,
@@ -389,13 +393,13 @@ static void widen_vls(struct dl_fabric *f, const struct dl_tables *t)
 
 #define NOTE_BYTES_MAX (1 << 26)
 
-static int read_note(struct source *x, const char *name, struct dl_snapshot *s)
+static int snapshot_read_note(struct source *x, const char *name, struct dl_snapshot *s)
 {
 	FILE *from;
 	char *text;
 	size_t len;
 
-	if (!find(x, name))
+	if (!snapshot_find(x, name))
 		return 0;
 	from = fopen(x->path, "re");
 	if (!from)
@@ -423,7 +427,7 @@ static int read_notes(struct source *x, struct dl_snapshot *s)
 	int err = 0;
 
 	for (unsigned int i = 0; !err && dl_snapshot_note_names[i]; i++)
-		err = read_note(x, dl_snapshot_note_names[i], s);
+		err = snapshot_read_note(x, dl_snapshot_note_names[i], s);
 	return err;
 }
 
@@ -444,7 +448,7 @@ static int read_directory(struct source *x, const char *net, struct dl_snapshot 
 	int err = check_manifest(x);
 
 	if (!err)
-		err = read_fabric(x, net, &s->fabric);
+		err = snapshot_read_fabric(x, net, &s->fabric);
 	if (!err)
 		err = check_fabric(x, s->fabric);
 	if (!err)
@@ -454,7 +458,7 @@ static int read_directory(struct source *x, const char *net, struct dl_snapshot 
 	if (!err)
 		err = dl_tables_new(s->fabric, &s->tables);
 	if (!err)
-		err = read_tables(x, s->tables, &s->parts);
+		err = directory_read_tables(x, s->tables, &s->parts);
 	if (!err && !x->vls_known)
 		widen_vls(s->fabric, s->tables);
 	if (!err)
@@ -503,7 +507,7 @@ static int open_directory(const struct source *x)
 /* Path SLs that were given are used in place of others. */
 static int read_given_sls(const struct source *x, const char *psl, struct dl_snapshot *s)
 {
-	int err = read_file(x, psl, s->tables, DL_TABLES_PSL);
+	int err = snapshot_read_file(x, psl, s->tables, DL_TABLES_PSL);
 
 	s->about.sls = DL_SNAPSHOT_SLS_FILE;
 	return err ? err : dl_tables_check(s->tables, x->log);
@@ -530,7 +534,7 @@ static int read_any(struct source *x, const char *net, struct dl_snapshot *s)
 	char inside[PATH_MAX];
 	int err = dl_snapshot_is_packed(x->dir);
 
-	if (!err && find(x, DL_SNAPSHOT_ENGINE_FILE)) {
+	if (!err && snapshot_find(x, DL_SNAPSHOT_ENGINE_FILE)) {
 		memcpy(inside, x->path, sizeof(inside));
 		x->dir = inside;
 		err = dl_snapshot_is_packed(inside);

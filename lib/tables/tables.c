@@ -170,7 +170,7 @@ void dl_tables_free(struct dl_tables *t)
  * Room for one more element in an array of at most `max`.  Returns 0,
  * -ENOSPC or -ENOMEM.
  */
-static int reserve(void **array, size_t size, uint32_t n, uint32_t *cap, uint32_t max)
+static int tables_reserve(void **array, size_t size, uint32_t n, uint32_t *cap, uint32_t max)
 {
 	uint32_t want = *cap ? 2 * *cap : 16;
 	void *grown;
@@ -195,8 +195,8 @@ int dl_tables_row(struct dl_tables *t, dl_tables_sl2vl_row row)
 	while (i--)
 		if (t->rows[i] == row)
 			return i;
-	err = reserve((void **)&t->rows, sizeof(*t->rows), t->nrows, &t->rows_cap,
-		      DL_TABLES_NO_ROW);
+	err = tables_reserve((void **)&t->rows, sizeof(*t->rows), t->nrows, &t->rows_cap,
+			     DL_TABLES_NO_ROW);
 	if (err)
 		return err;
 	t->checked = false;
@@ -230,8 +230,8 @@ int dl_tables_arb(struct dl_tables *t, const struct dl_tables_vlarb *arb)
 	while (i--)
 		if (!memcmp(&t->arbs[i], arb, sizeof(*arb)))
 			return i;
-	err = reserve((void **)&t->arbs, sizeof(*t->arbs), t->narbs, &t->arbs_cap,
-		      DL_TABLES_NO_ROW);
+	err = tables_reserve((void **)&t->arbs, sizeof(*t->arbs), t->narbs, &t->arbs_cap,
+			     DL_TABLES_NO_ROW);
 	if (err)
 		return err;
 	t->checked = false;
@@ -295,7 +295,7 @@ struct dl_tables_mcast_group *dl_tables_group(struct dl_tables *t, uint16_t mlid
 
 	if (g)
 		return g;
-	if (reserve((void **)&t->groups, sizeof(*g), t->ngroups, &t->groups_cap, 0x4000))
+	if (tables_reserve((void **)&t->groups, sizeof(*g), t->ngroups, &t->groups_cap, 0x4000))
 		return NULL;
 	t->checked = false;
 	g = &t->groups[dl_tables_groups_below(t, mlid)];

@@ -48,8 +48,8 @@ struct unpack {
 	struct dl_tables_masks_seen seen;
 };
 
-__attribute__((format(printf, 2, 3))) static int damaged(const struct unpack *u, const char *format,
-							 ...)
+__attribute__((format(printf, 2, 3))) static int unpack_damaged(const struct unpack *u,
+								const char *format, ...)
 {
 	char what[256];
 	va_list args;
@@ -63,13 +63,13 @@ __attribute__((format(printf, 2, 3))) static int damaged(const struct unpack *u,
 
 /* ---- bytes ------------------------------------------------------------- */
 
-static int refill(struct unpack *u)
+static int unpack_refill(struct unpack *u)
 {
 	if (u->in.pos < u->in.size)
 		return 0;
 	u->in.size = fread(u->buffer, 1, IN_BYTES, u->from);
 	u->in.pos = 0;
-	return u->in.size ? 0 : damaged(u, "it ends too early");
+	return u->in.size ? 0 : unpack_damaged(u, "it ends too early");
 }
 
 static int get_raw(struct unpack *u, void *to, size_t len)
@@ -77,10 +77,11 @@ static int get_raw(struct unpack *u, void *to, size_t len)
 	ZSTD_outBuffer out = { to, len, 0 };
 
 	if (len > u->left)
-		return damaged(u, "section %s is too long", u->tag);
+		return unpack_damaged(u, "section %s is too long", u->tag);
 	while (out.pos < len) {
 		size_t hint, before = out.pos;
-		int err = u->at_end ? damaged(u, "it holds less than it announces") : refill(u);
+		int err = u->at_end ? unpack_damaged(u, "it holds less than it announces") :
+				      unpack_refill(u);
 
 		if (err)
 			return err;
@@ -88,7 +89,7 @@ static int get_raw(struct unpack *u, void *to, size_t len)
 		if (ZSTD_getErrorCode(hint) == ZSTD_error_memory_allocation)
 			return -ENOMEM;
 		if (ZSTD_isError(hint))
-			return damaged(u, "%s", ZSTD_getErrorName(hint));
+			return unpack_damaged(u, "%s", ZSTD_getErrorName(hint));
 		u->at_end = !hint;
 		dl_tables_sum_add(u->sum, (char *)to + before, out.pos - before);
 		u->left -= out.pos - before;
@@ -102,17 +103,17 @@ static int get_raw(struct unpack *u, void *to, size_t len)
 }
 
 /* Bytes of the present section. */
-static int get(struct unpack *u, void *to, size_t len)
+static int unpack_get(struct unpack *u, void *to, size_t len)
 {
 	if (len > u->section)
-		return damaged(u, "section %s is too short", u->tag);
+		return unpack_damaged(u, "section %s is too short", u->tag);
 	u->section -= len;
 	return get_raw(u, to, len);
 }
 
 static int get_16(struct unpack *u, uint16_t *to, size_t n)
 {
-	int err = get(u, to, n * sizeof(*to));
+	int err = unpack_get(u, to, n * sizeof(*to));
 
 	for (size_t i = 0; !err && i < n; i++)
 		to[i] = le16toh(to[i]);
@@ -121,7 +122,7 @@ static int get_16(struct unpack *u, uint16_t *to, size_t n)
 
 static int get_32(struct unpack *u, uint32_t *to, size_t n)
 {
-	int err = get(u, to, n * sizeof(*to));
+	int err = unpack_get(u, to, n * sizeof(*to));
 
 	for (size_t i = 0; !err && i < n; i++)
 		to[i] = le32toh(to[i]);
@@ -130,7 +131,7 @@ static int get_32(struct unpack *u, uint32_t *to, size_t n)
 
 static int get_64(struct unpack *u, uint64_t *to, size_t n)
 {
-	int err = get(u, to, n * sizeof(*to));
+	int err = unpack_get(u, to, n * sizeof(*to));
 
 	for (size_t i = 0; !err && i < n; i++)
 		to[i] = le64toh(to[i]);
@@ -147,9 +148,9 @@ static int next_section(struct unpack *u)
 	for (unsigned int i = 0; !err && i < DL_PACK_TAG && u->tag[i]; i++)
 		if (u->tag[i] < 'a' || u->tag[i] > 'z')
 			if (u->tag[i] < '0' || u->tag[i] > '9')
-				err = damaged(u, "expected a section");
+				err = unpack_damaged(u, "expected a section");
 	if (!err && u->section > u->left)
-		err = damaged(u, "section %s is longer than the rest", u->tag);
+		err = unpack_damaged(u, "section %s is longer than the rest", u->tag);
 	return err;
 }
 
@@ -158,7 +159,7 @@ static int expect_section(struct unpack *u, const char *tag)
 	int err = next_section(u);
 
 	if (!err && strcmp(u->tag, tag))
-		err = damaged(u, "section %s where %s was expected", u->tag, tag);
+		err = unpack_damaged(u, "section %s where %s was expected", u->tag, tag);
 	return err;
 }
 
@@ -167,7 +168,8 @@ static int expect_bytes(struct unpack *u, uint64_t len)
 {
 	if (u->section == len)
 		return 0;
-	return damaged(u, "section %s has %" PRIu64 " bytes for %" PRIu64, u->tag, u->section, len);
+	return unpack_damaged(u, "section %s has %" PRIu64 " bytes for %" PRIu64, u->tag,
+			      u->section, len);
 }
 
 /* The rest of the section as text, which grows as it comes. */
@@ -178,7 +180,7 @@ static int get_text(struct unpack *u, char **text, size_t *len)
 	int err = 0;
 
 	if (u->section > TEXT_MAX)
-		return damaged(u, "section %s is too long", u->tag);
+		return unpack_damaged(u, "section %s is too long", u->tag);
 	*len = 0;
 	do {
 		size_t n = u->section < IN_BYTES ? u->section : IN_BYTES;
@@ -188,9 +190,9 @@ static int get_text(struct unpack *u, char **text, size_t *len)
 			err = -ENOMEM;
 		at = grown ? grown : at;
 		if (!err)
-			err = get(u, at + *len, n);
+			err = unpack_get(u, at + *len, n);
 		if (!err && memchr(at + *len, '\0', n) && strcmp(u->tag, DL_PACK_NOTE))
-			err = damaged(u, "a byte 0 in section %s", u->tag);
+			err = unpack_damaged(u, "a byte 0 in section %s", u->tag);
 		*len += n;
 	} while (!err && u->section);
 	if (err) {
@@ -216,7 +218,7 @@ static int read_about(struct unpack *u)
 	if (!err)
 		err = dl_snapshot_read_about(text, len, u->name, u->log, &m);
 	if (!err && m.n)
-		err = damaged(u, "it lists files");
+		err = unpack_damaged(u, "it lists files");
 	u->s->about = m.about;
 	free(m.files);
 	free(text);
@@ -224,7 +226,7 @@ static int read_about(struct unpack *u)
 }
 
 /* Nothing beside this file is ever read. */
-static bool includes(const char *text)
+static bool unpack_includes(const char *text)
 {
 	for (const char *line = text; line; line = strchr(line, '\n')) {
 		line += strspn(line, " \t\r\n");
@@ -234,7 +236,7 @@ static bool includes(const char *text)
 	return false;
 }
 
-static int read_netlist(struct unpack *u)
+static int unpack_read_netlist(struct unpack *u)
 {
 	char *text = NULL;
 	FILE *from = NULL;
@@ -243,8 +245,8 @@ static int read_netlist(struct unpack *u)
 
 	if (!err)
 		err = get_text(u, &text, &len);
-	if (!err && (!len || includes(text)))
-		err = damaged(u, "the netlist is not a snapshot's");
+	if (!err && (!len || unpack_includes(text)))
+		err = unpack_damaged(u, "the netlist is not a snapshot's");
 	if (!err) {
 		from = fmemopen(text, len, "r");
 		err = from ? dl_fabric_read_netlist_stream(from, u->name, u->log, &u->s->fabric) :
@@ -254,7 +256,7 @@ static int read_netlist(struct unpack *u)
 		fclose(from);
 	free(text);
 	if (!err && u->s->about.fabric != dl_snapshot_fabric_id(u->s->fabric))
-		err = damaged(u, "the fabric has another number");
+		err = unpack_damaged(u, "the fabric has another number");
 	return err;
 }
 
@@ -271,10 +273,10 @@ static int read_lfts(struct unpack *u)
 	if (!err)
 		err = get_32(u, sizes, 4);
 	if (!err && (memcmp(sizes, want, sizeof(want)) || !f->top_lid))
-		err = damaged(u, "the tables are those of another fabric");
+		err = unpack_damaged(u, "the tables are those of another fabric");
 	if (!err)
 		err = dl_tables_new(f, &u->s->tables);
-	return err ? err : get(u, u->s->tables->lft, rows);
+	return err ? err : unpack_get(u, u->s->tables->lft, rows);
 }
 
 static int read_sl2vl(struct unpack *u)
@@ -288,7 +290,7 @@ static int read_sl2vl(struct unpack *u)
 	if (!err)
 		err = get_32(u, &n, 1);
 	if (!err && n >= DL_TABLES_NO_ROW)
-		err = damaged(u, "too many SL-to-VL maps");
+		err = unpack_damaged(u, "too many SL-to-VL maps");
 	if (!err)
 		err = expect_bytes(u, n * UINT64_C(8) + (pairs + nports) * 2);
 	for (uint32_t i = 0; !err && i < n; i++) {
@@ -300,7 +302,7 @@ static int read_sl2vl(struct unpack *u)
 		if (!err && number == -ENOMEM)
 			err = number;
 		else if (!err && number != (int)i)
-			err = damaged(u, "an SL-to-VL map is there twice");
+			err = unpack_damaged(u, "an SL-to-VL map is there twice");
 	}
 	if (!err)
 		err = get_16(u, t->sl2vl, pairs);
@@ -314,11 +316,11 @@ static int read_arb(struct unpack *u, uint32_t number)
 	int err, n;
 
 	memset(&a, 0, sizeof(a));
-	err = get(u, a.high, sizeof(a.high));
+	err = unpack_get(u, a.high, sizeof(a.high));
 	if (!err)
-		err = get(u, a.low, sizeof(a.low));
+		err = unpack_get(u, a.low, sizeof(a.low));
 	if (!err)
-		err = get(u, counts, sizeof(counts));
+		err = unpack_get(u, counts, sizeof(counts));
 	if (err)
 		return err;
 	a.nhigh = counts[0];
@@ -326,11 +328,11 @@ static int read_arb(struct unpack *u, uint32_t number)
 	a.high_limit = counts[2];
 	for (unsigned int i = 0; i < 64; i++)
 		if (a.high[i].vl > 15 || a.low[i].vl > 15)
-			return damaged(u, "a VL above 15");
+			return unpack_damaged(u, "a VL above 15");
 	n = dl_tables_arb(u->s->tables, &a);
 	if (n < 0)
 		return n;
-	return n == (int)number ? 0 : damaged(u, "an arbitration table is there twice");
+	return n == (int)number ? 0 : unpack_damaged(u, "an arbitration table is there twice");
 }
 
 static int read_vlarb(struct unpack *u)
@@ -342,7 +344,7 @@ static int read_vlarb(struct unpack *u)
 	if (!err)
 		err = get_32(u, &n, 1);
 	if (!err && n >= DL_TABLES_NO_ROW)
-		err = damaged(u, "too many arbitration tables");
+		err = unpack_damaged(u, "too many arbitration tables");
 	if (!err)
 		err = expect_bytes(u, n * (uint64_t)DL_PACK_ARB + nports * UINT64_C(2));
 	for (uint32_t i = 0; !err && i < n; i++)
@@ -367,7 +369,7 @@ static int read_psl(struct unpack *u)
 		err = get_32(u, t->psl_src, nports);
 	if (!err)
 		err = get_32(u, t->psl_dst, nlids);
-	return err ? err : get(u, t->psl, matrix);
+	return err ? err : unpack_get(u, t->psl, matrix);
 }
 
 static unsigned int last_port(const uint64_t *mask)
@@ -387,7 +389,7 @@ static int read_group(struct unpack *u)
 	int err = get_32(u, head, 2);
 
 	if (!err && (head[0] < DL_TABLES_MCAST_LID || head[0] > 0xFFFE))
-		err = damaged(u, "0x%04x is not a multicast LID", head[0]);
+		err = unpack_damaged(u, "0x%04x is not a multicast LID", head[0]);
 	if (!err)
 		err = expect_bytes(u, head[1] * (uint64_t)DL_PACK_MASK);
 	if (err)
@@ -396,7 +398,7 @@ static int read_group(struct unpack *u)
 	if (!g)
 		return -ENOMEM;
 	if (t->ngroups == ngroups)
-		return damaged(u, "group 0x%04x is there twice", head[0]);
+		return unpack_damaged(u, "group 0x%04x is there twice", head[0]);
 	for (uint32_t i = 0; !err && i < head[1]; i++) {
 		uint64_t mask[DL_TABLES_MASK_WORDS];
 		unsigned int nports, last;
@@ -407,13 +409,13 @@ static int read_group(struct unpack *u)
 		if (!err)
 			err = get_64(u, mask, DL_TABLES_MASK_WORDS);
 		if (!err && sw >= f->nswitches)
-			err = damaged(u, "switch %u of %u", sw, f->nswitches);
+			err = unpack_damaged(u, "switch %u of %u", sw, f->nswitches);
 		if (err)
 			return err;
 		nports = f->nodes[f->switches[sw]].nports;
 		last = last_port(mask);
 		if (last > nports)
-			return damaged(u, "port %u of a switch with %u ports", last, nports);
+			return unpack_damaged(u, "port %u of a switch with %u ports", last, nports);
 		row = dl_tables_mask_row(&g->masks, sw);
 		if (!row)
 			return -ENOMEM;
@@ -423,14 +425,14 @@ static int read_group(struct unpack *u)
 	return err;
 }
 
-static int read_note(struct unpack *u)
+static int unpack_read_note(struct unpack *u)
 {
 	char *text = NULL, *note;
 	size_t len, name;
 	int err = 0;
 
 	if (u->s->nnotes == DL_SNAPSHOT_FILES_MAX)
-		err = damaged(u, "more than %d notes", DL_SNAPSHOT_FILES_MAX);
+		err = unpack_damaged(u, "more than %d notes", DL_SNAPSHOT_FILES_MAX);
 	if (!err)
 		err = get_text(u, &text, &len);
 	if (err)
@@ -438,7 +440,7 @@ static int read_note(struct unpack *u)
 	name = strlen(text);
 	if (name == len || !name || strchr(text, '/') || dl_snapshot_find_note(u->s, text)) {
 		free(text);
-		return damaged(u, "a note without a name of its own");
+		return unpack_damaged(u, "a note without a name of its own");
 	}
 	len -= name + 1;
 	note = malloc(len + 1);
@@ -462,9 +464,9 @@ static int read_further(struct unpack *u)
 		if (!strcmp(u->tag, DL_PACK_GROUP) && !u->s->nnotes)
 			err = read_group(u);
 		else if (!strcmp(u->tag, DL_PACK_NOTE))
-			err = read_note(u);
+			err = unpack_read_note(u);
 		else
-			err = damaged(u, "section %s where none was expected", u->tag);
+			err = unpack_damaged(u, "section %s where none was expected", u->tag);
 		if (!err)
 			err = next_section(u);
 	}
@@ -473,13 +475,13 @@ static int read_further(struct unpack *u)
 
 /* ---- all --------------------------------------------------------------- */
 
-static int read_head(struct unpack *u)
+static int unpack_read_head(struct unpack *u)
 {
 	struct stat st;
 
 	if (fread(&u->head, sizeof(u->head), 1, u->from) != 1 ||
 	    memcmp(u->head.magic, DL_PACK_MAGIC, sizeof(u->head.magic)))
-		return damaged(u, "it does not begin as one");
+		return unpack_damaged(u, "it does not begin as one");
 	if (le32toh(u->head.format) != DL_SNAPSHOT_FORMAT) {
 		dl_log(u->log, DL_LOG_ERROR,
 		       "%s: this snapshot has format %u: expected %u, the only one that this "
@@ -489,7 +491,7 @@ static int read_head(struct unpack *u)
 	}
 	u->total = u->shown = u->left = le64toh(u->head.bytes);
 	if (u->head.zero || fstat(fileno(u->from), &st) || !dl_tables_expected(u->left, st.st_size))
-		return damaged(u, "its head says what cannot be");
+		return unpack_damaged(u, "its head says what cannot be");
 	return 0;
 }
 
@@ -501,19 +503,19 @@ static int check_end(struct unpack *u)
 	size_t hint = 1;
 
 	if (u->left || u->section)
-		return damaged(u, "it holds more than it announces");
+		return unpack_damaged(u, "it holds more than it announces");
 	while (!u->at_end) {
-		int err = refill(u);
+		int err = unpack_refill(u);
 
 		if (err)
 			return err;
 		hint = ZSTD_decompressStream(u->z, &out, &u->in);
 		if (ZSTD_isError(hint) || out.pos)
-			return damaged(u, "it holds more than it announces");
+			return unpack_damaged(u, "it holds more than it announces");
 		u->at_end = !hint;
 	}
 	if (u->in.pos < u->in.size || getc(u->from) != EOF)
-		return damaged(u, "something follows its end");
+		return unpack_damaged(u, "something follows its end");
 	return 0;
 }
 
@@ -522,16 +524,16 @@ static int check_sum(struct unpack *u, uint64_t checksum)
 	const char *fault;
 
 	if (checksum != le64toh(u->head.checksum))
-		return damaged(u, "its checksum is wrong");
+		return unpack_damaged(u, "its checksum is wrong");
 	fault = dl_tables_fault(u->s->tables);
-	return fault ? damaged(u, "not so: %s", fault) : 0;
+	return fault ? unpack_damaged(u, "not so: %s", fault) : 0;
 }
 
 static int read_all(struct unpack *u)
 {
 	static int (*const sections[])(struct unpack * u) = {
-		read_head,  read_about, read_netlist, read_lfts,
-		read_sl2vl, read_vlarb, read_further, check_end,
+		unpack_read_head, read_about, unpack_read_netlist, read_lfts,
+		read_sl2vl,	  read_vlarb, read_further,	   check_end,
 	};
 	int err = 0;
 

@@ -19,11 +19,6 @@
 #define RULE "#--------------------------------------------------------\n"
 #define LITERAL(o, text) dl_tables_out_text((o), (text), sizeof(text) - 1)
 
-static const struct dl_fabric_node *switch_node(const struct dl_tables *t, uint32_t sw)
-{
-	return &t->fabric->nodes[t->fabric->switches[sw]];
-}
-
 static const char *type_name(const struct dl_fabric_node *n)
 {
 	static const char *const names[] = {
@@ -43,7 +38,7 @@ static void put_name(struct dl_tables_out *o, const struct dl_fabric *f, uint32_
 }
 
 /* OpenSM falls back on the node's GUID for a port GUID just as a switch does. */
-static uint64_t port_guid(const struct dl_fabric *f, uint32_t port)
+static uint64_t dump_port_guid(const struct dl_fabric *f, uint32_t port)
 {
 	const struct dl_fabric_port *p = &f->ports[port];
 
@@ -129,7 +124,7 @@ static int lft_lines(const struct dl_tables *t, struct lines *l)
 			continue;
 		len = snprintf(text, sizeof(text),
 			       "0x%04x 000 # %s portguid 0x%016" PRIx64 ": '%.256s'\n", lid,
-			       type_name(&f->nodes[f->ports[port].node]), port_guid(f, port),
+			       type_name(&f->nodes[f->ports[port].node]), dump_port_guid(f, port),
 			       dl_fabric_node_name(f, f->ports[port].node));
 		err = add_line(l, lid, text, len);
 	}
@@ -139,7 +134,7 @@ static int lft_lines(const struct dl_tables *t, struct lines *l)
 static void put_lft(struct dl_tables_out *o, const struct dl_tables *t, uint32_t sw,
 		    const struct lines *l)
 {
-	const struct dl_fabric_node *n = switch_node(t, sw);
+	const struct dl_fabric_node *n = dl_tables_switch_node(t->fabric, sw);
 	const uint8_t *row = t->lft + sw * (size_t)t->stride;
 	uint32_t dumped = 0;
 
@@ -183,7 +178,7 @@ static int put_fdbs(struct dl_tables_out *o, const struct dl_tables *t)
 		const uint8_t *row = t->lft + s * (size_t)t->stride;
 
 		dl_tables_out_print(o, "dump_ucast_routes: Switch 0x%016" PRIx64 "\n%s",
-				    switch_node(t, s)->guid, head);
+				    dl_tables_switch_node(t->fabric, s)->guid, head);
 		for (uint32_t lid = 1; lid <= t->top_lid; lid++)
 			if (row[lid] == DL_TABLES_NO_PORT)
 				dl_tables_out_print(o, "0x%04X : UNREACHABLE\n", lid);
@@ -216,7 +211,7 @@ static void put_group(struct dl_tables_out *o, const struct dl_tables_mcast_grou
 static int put_mcfdbs(struct dl_tables_out *o, const struct dl_tables *t)
 {
 	for (uint32_t s = 0; s < t->fabric->nswitches && t->ngroups; s++) {
-		const struct dl_fabric_node *n = switch_node(t, s);
+		const struct dl_fabric_node *n = dl_tables_switch_node(t->fabric, s);
 
 		dl_tables_out_print(o, "Switch 0x%016" PRIx64 "\nLID    : Out Port(s)\n", n->guid);
 		for (uint32_t g = 0; g < t->ngroups; g++)
@@ -305,7 +300,7 @@ static void put_sl2vl_head(struct dl_tables_out *o, const struct dl_fabric *f, u
 /* The map of a switch's port pair, or DL_TABLES_NO_ROW. */
 static uint16_t pair_row(const struct dl_tables *t, uint32_t sw, unsigned int in, unsigned int out)
 {
-	unsigned int width = switch_node(t, sw)->nports + 1;
+	unsigned int width = dl_tables_switch_node(t->fabric, sw)->nports + 1;
 
 	return t->sl2vl[t->sl2vl_first[sw] + in * width + out];
 }
@@ -314,7 +309,7 @@ static void put_switch_maps(struct dl_tables_out *o, const struct dl_tables *t, 
 			    const row_text *texts)
 {
 	const struct dl_fabric *f = t->fabric;
-	const struct dl_fabric_node *n = switch_node(t, sw);
+	const struct dl_fabric_node *n = dl_tables_switch_node(t->fabric, sw);
 
 	put_sl2vl_head(o, f, f->switches[sw], n->guid, f->ports[n->first_port].lid);
 	for (unsigned int out = 1; out <= n->nports; out++) {
@@ -343,7 +338,7 @@ static int put_sl2vl(struct dl_tables_out *o, const struct dl_tables *t)
 		/* The format names adapters by their LIDs. */
 		if (t->end_sl2vl[p] == DL_TABLES_NO_ROW || !f->ports[p].lid)
 			continue;
-		put_sl2vl_head(o, f, f->ports[p].node, port_guid(f, p), f->ports[p].lid);
+		put_sl2vl_head(o, f, f->ports[p].node, dump_port_guid(f, p), f->ports[p].lid);
 		put_sl2vl_line(o, 0, 0, &texts[t->end_sl2vl[p]]);
 		LITERAL(o, RULE "\n");
 	}
@@ -354,7 +349,7 @@ static int put_sl2vl(struct dl_tables_out *o, const struct dl_tables *t)
 static void put_slvl_switch(struct dl_tables_out *o, const struct dl_tables *t, uint32_t sw,
 			    const row_text *texts)
 {
-	const struct dl_fabric_node *n = switch_node(t, sw);
+	const struct dl_fabric_node *n = dl_tables_switch_node(t->fabric, sw);
 	char guid[PAIR_MAX];
 	int len = snprintf(guid, sizeof(guid), "0x%016" PRIx64 " ", n->guid);
 

@@ -17,7 +17,7 @@
  */
 #include "config.h"
 
-#include "emu/shard.h"
+#include "emu/node.h"
 #include "dateline/base.h"
 
 /* ---- sending ----------------------------------------------------------- */
@@ -42,7 +42,7 @@ static void make_packet(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flo
 {
 	const struct dl_emu_flow *f = &e->flows[flow];
 	bool multicast = f->message.dlid >= DL_TABLES_MCAST_LID;
-	bool worm = e->worms && vl != DL_LINK_VL_SMP;
+	bool worm = e->mode.worms && vl != DL_LINK_VL_SMP;
 	uint32_t flit = worm ? e->c.flit : bytes;
 	uint32_t channel = dl_emu_channel(a->port, vl);
 	uint16_t units = dl_emu_units(e, bytes);
@@ -173,7 +173,7 @@ void dl_emu_flow_next(struct dl_emu *e, uint32_t flow)
 			f->ended = true;
 			return;
 		}
-		if (e->worms && f->message.dlid >= DL_TABLES_MCAST_LID && !f->message.smp)
+		if (e->mode.worms && f->message.dlid >= DL_TABLES_MCAST_LID && !f->message.smp)
 			e->err = -EINVAL;
 		f->under_way++;
 		if (f->message.at > e->now) {
@@ -200,6 +200,41 @@ void dl_emu_message(struct dl_emu *e, uint64_t what)
 		dl_emu_flow_next(e, flow);
 	dl_emu_fill(e, a);
 	dl_emu_transmit(e, &e->ports[a->port]);
+}
+
+/* The last bit of a multicast message; in a closed loop the next one may come then. */
+static bool ends_multicast(unsigned int flags)
+{
+	unsigned int all = DL_EMU_PK_MCAST | DL_EMU_PK_LAST;
+
+	return (flags & all) == all;
+}
+
+/* An adapter's packet leaves: its place is free again when the tail has gone. */
+void dl_emu_leave_adapter(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet)
+{
+	const struct dl_emu_pkt *pk = &e->packets[packet];
+	struct dl_emu_origin *from = &e->origins[packet];
+	uint64_t *started = &e->adapters[p->adapter].started[dl_emu_vl_of(pk->out)];
+
+	if (ends_multicast(pk->flags))
+		p->sending_what = e->flows[from->flow].window ? from->flow : DL_EMU_NIL;
+	from->injected = pk->flags & DL_EMU_PK_HEAD ? e->now : *started;
+	if (!(pk->flags & DL_EMU_PK_TAIL))
+		*started = from->injected;
+}
+
+/* An adapter's packet has left: the next may be made. */
+void dl_emu_left_adapter(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	struct dl_emu_adapter *a = &e->adapters[p->adapter];
+
+	if (ends_multicast(p->sending_flags) && p->sending_what != DL_EMU_NIL)
+		dl_emu_message_at(e, e->now, p->sending_what, true);
+	if (p->sending_flags & DL_EMU_PK_TAIL) {
+		a->free_sls |= a->vl_sls[p->sending_vl];
+		dl_emu_fill(e, a);
+	}
 }
 
 /* Which SL goes through which VL of an adapter's port. */
@@ -232,124 +267,6 @@ void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a)
 
 /* ---- receiving --------------------------------------------------------- */
 
-/* A packet ends; if it was the last of a message in a closed loop, tell. */
-static inline void finish(struct dl_emu *e, uint32_t packet)
-{
-	uint8_t flags = e->packets[packet].flags;
-	uint32_t flow = e->origins[packet].flow;
-
-	if (flags & DL_EMU_PK_LAST && !(flags & DL_EMU_PK_MCAST) && e->flows[flow].window)
-		dl_emu_end_message(e, flow);
-	dl_emu_recycle(e, packet);
-}
-
-/* The port's counter that IBA 16.1.3.5 has for it, if there is one. */
-static void count_drop(struct dl_emu *e, const struct dl_emu_pkt *pk, enum dl_emu_drop cause)
-{
-	struct dl_emu_port *in = &e->counters[dl_emu_port_of(pk->in)];
-
-	switch (cause) {
-	case DL_EMU_DROP_NO_ENTRY:
-	case DL_EMU_DROP_NO_VL:
-		in->relay_errors++;
-		break;
-	case DL_EMU_DROP_DEAD_LINK:
-	case DL_EMU_DROP_HOQ_LIFE:
-	case DL_EMU_DROP_UNLISTED:
-		if (pk->out == pk->in) /* what was on the wire: the peer's */
-			e->ports[dl_emu_port_of(pk->in)].cut++;
-		else if (pk->out != DL_EMU_NIL)
-			e->ports[dl_emu_port_of(pk->out)].discards++;
-		else /* the table names a port without a cable */
-			in->relay_errors++;
-		break;
-	case DL_EMU_DROP_CORRUPT:
-		in->rcv_errors++;
-		break;
-	case DL_EMU_DROP_SMP_FULL:
-		in->vl15_dropped++;
-		break;
-	case DL_EMU_DROP_WRONG_END:
-	case DL_EMU_DROPS:
-		break;
-	}
-}
-
-void dl_emu_lose(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause)
-{
-	if (!e->packets[packet].bytes) { /* what it ends is counted */
-		dl_emu_recycle(e, packet);
-		return;
-	}
-	e->totals.dropped++;
-	e->totals.drops[cause]++;
-	count_drop(e, &e->packets[packet], cause);
-	finish(e, packet);
-}
-
-static void count_pair(struct dl_emu *e, const struct dl_emu_origin *from, uint32_t port)
-{
-	uint32_t src = e->flows[from->flow].adapter, to = e->ports[port].adapter;
-	struct dl_emu_pair *pair;
-	uint64_t latency = e->now - from->created;
-
-	if (to == DL_EMU_NIL)
-		return;
-	pair = &e->pairs[src * (size_t)e->nadapters + to];
-	pair->packets++;
-	pair->bytes += from->data;
-	pair->latency_sum += latency;
-	if (latency > pair->latency_max)
-		pair->latency_max = latency;
-}
-
-void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port)
-{
-	const struct dl_emu_pkt *pk = &e->packets[packet];
-	const struct dl_emu_origin *from = &e->origins[packet];
-	bool second = pk->flags & DL_EMU_PK_LEVEL;
-	struct dl_emu_level *level = &e->levels[second];
-
-	if (!(pk->flags & DL_EMU_PK_TAIL)) {
-		dl_emu_recycle(e, packet);
-		return;
-	}
-	e->totals.delivered++;
-	e->totals.delivered_bytes += from->data;
-	e->totals.latency_sum += e->now - from->created;
-	e->totals.last_delivery = e->now;
-	e->counters[port].received_bytes += from->data;
-	if (dl_emu_is_data(pk->in)) {
-		level->packets++;
-		level->bytes += from->data;
-		level->sls |= 1u << pk->sl;
-		dl_emu_histogram_add(&level->latency, e->now - from->created);
-		dl_emu_histogram_add(&level->network, e->now - from->injected);
-	}
-	if (e->pairs)
-		count_pair(e, from, port);
-	if (e->source.delivered) {
-		struct dl_emu_delivery d = {
-			.created = from->created,
-			.injected = from->injected,
-			.at = e->now,
-			.flow = from->flow,
-			.dst = e->fabric_port[port],
-			.bytes = from->data,
-			.dlid = pk->dlid,
-			.level = second,
-			.sl = pk->sl,
-			.last = pk->flags & DL_EMU_PK_LAST,
-		};
-
-		if (e->nshards == 1)
-			e->source.delivered(e->source.context, &d);
-		else
-			dl_emu_note(e, &d);
-	}
-	finish(e, packet);
-}
-
 /* A packet's last bit has come to an adapter, which takes it in. */
 static void take(struct dl_emu *e, uint32_t packet)
 {
@@ -359,9 +276,9 @@ static void take(struct dl_emu *e, uint32_t packet)
 	uint32_t units = pk->units;
 	unsigned int discard = 0;
 
-	if (flags & DL_EMU_PK_LOST && e->worms)
+	if (flags & DL_EMU_PK_LOST && e->mode.worms)
 		e->worm[in].discard = 1 + DL_EMU_DROP_CORRUPT;
-	if (e->worms && flags & DL_EMU_PK_TAIL) {
+	if (e->mode.worms && flags & DL_EMU_PK_TAIL) {
 		discard = e->worm[in].discard;
 		e->worm[in].discard = 0;
 	}

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "emu/shard.h"
+#include "emu/run.h"
 #include "dateline/base.h"
 
 struct count {
@@ -86,7 +86,7 @@ static void count_event(void *context, uint64_t time, uint32_t log, unsigned int
 		one(e, n, id, false);
 		/* What was damaged will be entered nowhere. */
 		if (e->packets[id].epoch == p->epoch &&
-		    (!(e->packets[id].flags & DL_EMU_PK_LOST) || e->worms))
+		    (!(e->packets[id].flags & DL_EMU_PK_LOST) || e->mode.worms))
 			n->coming[channel] += e->packets[id].units;
 		break;
 	case DL_EMU_EV_TAIL:
@@ -129,12 +129,12 @@ int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log)
 		return -ENOMEM;
 	count.coming = count.used + n + 1;
 	count_queues(e, &count);
-	for (uint32_t i = 0; i < e->nshards; i++) {
-		const struct dl_emu *shard = e->shards[i];
+	for (uint32_t i = 0; i < e->split.n; i++) {
+		const struct dl_emu *shard = e->split.shard[i];
 		const struct dl_emu_totals *t = &shard->totals;
 
 		in_flight += t->injected - t->delivered - t->dropped;
-		live += shard->live;
+		live += shard->stock.live;
 		dl_emu_events_each(&shard->events, count_event, &(struct audit){ e, &count });
 	}
 	broken = dl_broken(log, count.packets == in_flight) ||

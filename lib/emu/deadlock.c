@@ -37,7 +37,7 @@
 
 #include <string.h>
 
-#include "emu/shard.h"
+#include "emu/run.h"
 
 struct look {
 	const struct dl_emu *e;
@@ -79,7 +79,7 @@ static uint32_t waits_for(const struct dl_emu *e, uint32_t packet)
 	uint32_t out = e->packets[packet].out, far;
 	const struct dl_emu_vl_port *o, *i;
 
-	if (!dl_emu_is_data(out) || (e->worms && is_flit_coming(e, out)))
+	if (!dl_emu_is_data(out) || (e->mode.worms && is_flit_coming(e, out)))
 		return DL_EMU_NIL;
 	far = far_buffer(e, out);
 	if (far == DL_EMU_NIL)
@@ -279,8 +279,8 @@ static int write_circle(struct dl_emu *e, const struct look *l, uint32_t last, u
 		return -ENOMEM;
 	for (uint32_t i = n; i--; last = l->parent[last])
 		cycle[i] = step_of(e, last);
-	free(e->cycle.steps);
-	e->cycle = (struct dl_cycle){ cycle, n };
+	free(e->look.cycle.steps);
+	e->look.cycle = (struct dl_cycle){ cycle, n };
 	return 1;
 }
 

@@ -15,7 +15,7 @@
  */
 #include "config.h"
 
-#include "emu/shard.h"
+#include "emu/run.h"
 
 struct division {
 	const struct dl_emu *e;
@@ -163,8 +163,8 @@ int dl_emu_divide(struct dl_emu *e, uint32_t shards)
 	bool fits = d.shard && d.order && d.queue && d.near && d.far && d.seen && d.forked && d.key;
 	int err = fits ? 0 : -ENOMEM;
 
-	e->shard_of = dl_arena_array(&e->arena, e->nports + 1ul, sizeof(*e->shard_of));
-	if (!e->shard_of)
+	e->split.of = dl_arena_array(&e->arena, e->nports + 1ul, sizeof(*e->split.of));
+	if (!e->split.of)
 		err = -ENOMEM;
 	for (uint32_t i = 0; !err && i < n; i++)
 		d.order[i] = i;
@@ -175,7 +175,7 @@ int dl_emu_divide(struct dl_emu *e, uint32_t shards)
 		uint32_t sw = p->sw == DL_EMU_NIL && p->peer != DL_EMU_NIL ? e->ports[p->peer].sw :
 									     p->sw;
 
-		e->shard_of[i] = sw == DL_EMU_NIL ? 0 : d.shard[sw];
+		e->split.of[i] = sw == DL_EMU_NIL ? 0 : d.shard[sw];
 	}
 	free(d.shard);
 	free(d.order);

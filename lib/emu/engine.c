@@ -32,10 +32,8 @@
  *
  * Method.  Discrete events (events.h).  A packet costs two events a hop, that
  * it can be looked at and that its tail has left; flow-control packets only
- * those that something waits for, and that delay others.  Files: hop.c is what
- * every hop does, transmit.c the rest of a link's sender, forward.c that of the
- * inside of a switch, prefetch.c what is known before, adapter.c the adapters,
- * deadlock.c finds deadlocks.
+ * those that something waits for, and that delay others.  The files form layers,
+ * which state.h lists.
  *
  * Invariants, checked by audit.c when a run comes to rest, and in a debug build
  * (configure --enable-debug) after every event: injected = delivered + dropped + in flight; for
@@ -46,88 +44,17 @@
  */
 #include "config.h"
 
-#include "emu/shard.h"
+#include "emu/run.h"
 #include "dateline/base.h"
 
-/* ---- packets ----------------------------------------------------------- */
-
-#define GIVEN 64 /* to a shard at a time */
-
-/* More packets for a shard; false: there are none. */
-static bool more_packets(struct dl_emu *e)
-{
-	uint32_t *given = &e->shards[0]->given, end = e->packets_cap;
-	uint32_t first = __atomic_fetch_add(given, GIVEN, __ATOMIC_RELAXED);
-
-	if (first >= end) {
-		__atomic_fetch_sub(given, GIVEN, __ATOMIC_RELAXED);
-		return false;
-	}
-	e->fresh = first;
-	e->fresh_end = end - first < GIVEN ? end : first + GIVEN;
-	return true;
-}
-
-uint32_t dl_emu_packet(struct dl_emu *e)
-{
-	uint32_t packet = e->free_packet;
-
-	if (packet != DL_EMU_NIL) {
-		e->free_packet = e->packets[packet].next;
-	} else {
-		if (e->fresh == e->fresh_end && !more_packets(e)) {
-			e->err = -EOVERFLOW;
-			return DL_EMU_NIL;
-		}
-		packet = e->fresh++;
-	}
-	e->live++;
-	return packet;
-}
-
 /* ---- events ------------------------------------------------------------ */
-
-/* What is rarer than tails and arrivals. */
-void dl_emu_dispatch(struct dl_emu *e, enum dl_emu_event_kind kind, uint64_t what)
-{
-	uint32_t channel = dl_emu_event_channel(what), packet = what & DL_EMU_EV_PACKET;
-
-	switch (kind) {
-	case DL_EMU_EV_CREDIT:
-		dl_emu_credit(e, channel, packet);
-		break;
-	case DL_EMU_EV_READY:
-		dl_emu_ready(e, channel, packet);
-		break;
-	case DL_EMU_EV_MESSAGE:
-		dl_emu_message(e, what);
-		break;
-	case DL_EMU_EV_QP_SWITCHED:
-		dl_emu_qp_switched(e, packet);
-		break;
-	case DL_EMU_EV_RECEIVE_DONE:
-		dl_emu_receive_done(e, packet);
-		break;
-	case DL_EMU_EV_HOQ:
-		dl_emu_expire(e, channel, packet);
-		break;
-	case DL_EMU_EV_DEADLINE:
-		dl_emu_deadline(e, dl_emu_port_of(channel));
-		break;
-	case DL_EMU_EV_TAIL:
-	case DL_EMU_EV_ARRIVE:
-	case DL_EMU_EV_TAKE:
-	case DL_EMU_EV_WAKE: /* see hop.c */
-		break;
-	}
-}
 
 static bool is_empty(const struct dl_emu *e)
 {
 	int64_t live = 0;
 
-	for (uint32_t i = 0; i < e->nshards; i++)
-		live += e->shards[i]->live;
+	for (uint32_t i = 0; i < e->split.n; i++)
+		live += e->split.shard[i]->stock.live;
 	return !live;
 }
 
@@ -137,13 +64,13 @@ bool dl_emu_goes_on(const struct dl_emu *e)
 	uint64_t events = 0, deadlines = 0;
 	bool any = false;
 
-	for (uint32_t i = 0; i < e->nshards; i++)
-		any |= dl_emu_events_next(&e->shards[i]->events) != UINT64_MAX;
+	for (uint32_t i = 0; i < e->split.n; i++)
+		any |= dl_emu_events_next(&e->split.shard[i]->events) != UINT64_MAX;
 	if (!any || !is_empty(e))
 		return any;
-	for (uint32_t i = 0; i < e->nshards; i++) {
-		events += dl_emu_events_count(&e->shards[i]->events);
-		deadlines += e->shards[i]->background;
+	for (uint32_t i = 0; i < e->split.n; i++) {
+		events += dl_emu_events_count(&e->split.shard[i]->events);
+		deadlines += e->split.shard[i]->background;
 	}
 	return events > deadlines;
 }
@@ -155,11 +82,11 @@ static int at_rest(struct dl_emu *e)
 
 	if (!err && is_empty(e))
 		return DL_EMU_DONE;
-	if (!err && !e->cycle.n && !e->c.hoq_life_ps)
+	if (!err && !e->look.cycle.n && !e->c.hoq_life_ps)
 		err = dl_emu_look_for_deadlock(e);
 	if (err < 0)
 		return err;
-	return e->cycle.n ? DL_EMU_DEADLOCK : DL_EMU_STUCK;
+	return e->look.cycle.n ? DL_EMU_DEADLOCK : DL_EMU_STUCK;
 }
 
 /*
@@ -171,12 +98,12 @@ static int check(struct dl_emu *e)
 	bool blocked = false;
 	int found;
 
-	e->next_check = e->now + e->c.check_ps;
-	for (uint32_t i = 0; i < e->nshards; i++) {
-		blocked |= e->shards[i]->blocked;
-		e->shards[i]->blocked = false;
+	e->look.next = e->now + e->c.check_ps;
+	for (uint32_t i = 0; i < e->split.n; i++) {
+		blocked |= e->split.shard[i]->look.blocked;
+		e->split.shard[i]->look.blocked = false;
 	}
-	if (!blocked || e->cycle.n || e->c.hoq_life_ps)
+	if (!blocked || e->look.cycle.n || e->c.hoq_life_ps)
 		return 0;
 	found = dl_emu_look_for_deadlock(e);
 	return found > 0 ? e->c.stop_on_deadlock : found;
@@ -192,7 +119,7 @@ static void begin(struct dl_emu *e)
 		dl_emu_fill(shard, &e->adapters[a]);
 		dl_emu_transmit(shard, &e->ports[e->adapters[a].port]);
 	}
-	e->next_check = e->c.check_ps ? e->c.check_ps : DL_EMU_NEVER;
+	e->look.next = e->c.check_ps ? e->c.check_ps : DL_EMU_NEVER;
 }
 
 bool dl_emu_pauses(const struct dl_emu *e, uint64_t before, uint64_t after)
@@ -213,12 +140,12 @@ void dl_emu_run_to(struct dl_emu *e, uint64_t until)
 			return;
 		}
 		dl_emu_look_ahead(e);
-	} while (e->nshards > 1 || !dl_emu_pauses(e, e->now, e->events.bucket << e->events.shift));
+	} while (e->split.n > 1 || !dl_emu_pauses(e, e->now, e->events.bucket << e->events.shift));
 }
 
 static void run_all(struct dl_emu *e, uint64_t until)
 {
-	if (e->nshards == 1)
+	if (e->split.n == 1)
 		dl_emu_run_to(e, until);
 	else
 		dl_emu_run_shards(e, until);
@@ -227,8 +154,8 @@ static void run_all(struct dl_emu *e, uint64_t until)
 /* All has happened up to this time. */
 static void set_clock(struct dl_emu *e, uint64_t now)
 {
-	for (uint32_t i = 0; i < e->nshards; i++)
-		e->shards[i]->now = e->shards[i]->credited = now;
+	for (uint32_t i = 0; i < e->split.n; i++)
+		e->split.shard[i]->now = e->split.shard[i]->credited = now;
 }
 
 int dl_emu_run(struct dl_emu *e, uint64_t until)
@@ -239,12 +166,12 @@ int dl_emu_run(struct dl_emu *e, uint64_t until)
 		e->begun = true;
 		begin(e);
 	}
-	e->plain = dl_emu_is_plain(e);
+	e->mode.plain = dl_emu_is_plain(e);
 	dl_emu_share(e);
-	while (!err && !e->err && dl_emu_goes_on(e) && e->next_check <= until) {
-		run_all(e, e->next_check);
+	while (!err && !e->err && dl_emu_goes_on(e) && e->look.next <= until) {
+		run_all(e, e->look.next);
 		if (!e->err && dl_emu_goes_on(e)) {
-			set_clock(e, e->next_check);
+			set_clock(e, e->look.next);
 			err = check(e);
 		}
 	}

@@ -15,7 +15,7 @@
  */
 #include "config.h"
 
-#include "emu/shard.h"
+#include "emu/run.h"
 #include "dateline/base.h"
 
 static int refuse(const struct dl_emu *e, const char *why)
@@ -127,9 +127,9 @@ static int link_down(struct dl_emu *e, uint32_t a, uint32_t b)
 		return 0;
 	port_down(e, a);
 	port_down(e, b);
-	e->looks_ahead = false;
+	e->mode.looks_ahead = false;
 	dl_emu_share(e);
-	if (e->worms) {
+	if (e->mode.worms) {
 		cut_worms(dl_emu_shard(e, a), a);
 		cut_worms(dl_emu_shard(e, b), b);
 	}
@@ -154,10 +154,10 @@ static int link_up(struct dl_emu *e, uint32_t a, uint32_t b)
 /* From now on flow-control packets are sent in time, whether needed or not. */
 static void start_timers(struct dl_emu *e)
 {
-	if (e->timers)
+	if (e->mode.timers)
 		return;
-	e->timers = true;
-	e->plain = false;
+	e->mode.timers = true;
+	e->mode.plain = false;
 	dl_emu_share(e);
 	for (uint32_t c = 0; c < e->nports * DL_EMU_VLS; c++) {
 		struct dl_emu_vl_port *v = dl_emu_vl_at(e, c);
@@ -166,7 +166,7 @@ static void start_timers(struct dl_emu *e)
 		v->entered = v->rx.received;
 	}
 	for (uint32_t i = 0; i < e->nports; i++)
-		dl_emu_tell_later(dl_emu_shard(e, i), &e->ports[i]);
+		dl_emu_report_later(dl_emu_shard(e, i), &e->ports[i]);
 }
 
 static int slow_down(struct dl_emu *e, const struct dl_emu_fault *fault, uint32_t port)
@@ -286,7 +286,7 @@ int dl_emu_swap_tables(struct dl_emu *e, const struct dl_tables *t)
 	free(e->port_there);
 	e->port_there = ports;
 	e->tables = t;
-	e->looks_ahead = false;
+	e->mode.looks_ahead = false;
 	err = dl_emu_program_switches(e, t, switches);
 	free(switches);
 	if (!err)

@@ -21,7 +21,7 @@
  */
 #include "config.h"
 
-#include "emu/internal.h"
+#include "emu/node.h"
 
 static const uint64_t *group_mask(const struct dl_emu_switch *s, uint16_t mlid)
 {
@@ -72,10 +72,10 @@ static void drop_head(struct dl_emu *e, uint32_t in, enum dl_emu_drop cause)
 	uint32_t packet = dl_emu_vl_at(e, in)->in;
 	uint8_t flags = e->packets[packet].flags;
 
-	if (e->worms && !(flags & DL_EMU_PK_HEAD))
+	if (e->mode.worms && !(flags & DL_EMU_PK_HEAD))
 		e->packets[packet].out = e->worm[in].bound;
 	dl_emu_unbuffer(e, in);
-	if (e->worms)
+	if (e->mode.worms)
 		e->worm[in].discard = flags & DL_EMU_PK_TAIL ? 0 : 1 + cause;
 	if (flags & DL_EMU_PK_TAIL)
 		dl_emu_lose(e, packet, cause);
@@ -154,7 +154,7 @@ static bool forward(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in
 		pk->out = DL_EMU_NIL;
 		if (number != DL_TABLES_NO_PORT)
 			cause = find_channel(e, s, in, pk, number, &pk->out);
-		if (e->worms)
+		if (e->mode.worms)
 			e->worm[in].bound = pk->out;
 		if (cause >= 0) {
 			drop_head(e, in, cause);
@@ -331,7 +331,7 @@ bool dl_emu_came_through(struct dl_emu *e, uint32_t in, uint32_t packet)
 	if (pk->epoch == e->ports[dl_emu_port_of(in)].epoch) {
 		struct dl_emu_vl_port *i = dl_emu_vl_at(e, in);
 
-		if (pk->flags & DL_EMU_PK_LOST && !e->worms) {
+		if (pk->flags & DL_EMU_PK_LOST && !e->mode.worms) {
 			dl_emu_lose(e, packet, DL_EMU_DROP_CORRUPT);
 			return false;
 		}

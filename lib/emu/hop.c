@@ -9,7 +9,7 @@
  * switch's in forward.c.
  *
  *	ARRIVE	store() .. ask()     dl_emu_send_next() if the link is free
- *	TAIL	room is free .. maybe_tell(); the next of the buffer .. ask();
+ *	TAIL	room is free .. maybe_report(); the next of the buffer .. ask();
  *		the next of the link .. dl_emu_send_next()
  *
  * For example, a packet of 2074 bytes crosses a switch: at 0 the port sends
@@ -28,7 +28,7 @@
  */
 #include "config.h"
 
-#include "emu/shard.h"
+#include "emu/hop.h"
 
 /* Inline, also where it makes a function large. */
 #define HOT static inline __attribute__((always_inline))
@@ -36,7 +36,7 @@
 
 bool dl_emu_is_plain(const struct dl_emu *e)
 {
-	return e->looks_ahead && !e->timers && !e->choosy && !e->c.hoq_life_ps &&
+	return e->mode.looks_ahead && !e->mode.timers && !e->mode.choosy && !e->c.hoq_life_ps &&
 	       e->c.switching == DL_EMU_CUT_THROUGH && e->c.buffer <= DL_LINK_CREDIT_WINDOW;
 }
 
@@ -55,11 +55,6 @@ HOT void send_next(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 		send_any(e, p);
 }
 
-void dl_emu_send_next(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	send_next(e, p, e->plain);
-}
-
 /* ---- the receiver's side ------------------------------------------------ */
 
 /*
@@ -67,7 +62,7 @@ void dl_emu_send_next(struct dl_emu *e, struct dl_emu_link_port *p)
  * free, and when a packet arrives: room that was not worth telling may be all
  * that the sender has left then.
  */
-HOT void maybe_tell(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl, bool plain)
+HOT void maybe_report(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl, bool plain)
 {
 	const struct dl_emu_vl_port *in = &p->vl[vl];
 
@@ -83,7 +78,7 @@ HOT void maybe_tell(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int v
 		return;
 	}
 	if (__builtin_expect(!p->timer, 0))
-		dl_emu_tell_later(e, p);
+		dl_emu_report_later(e, p);
 }
 
 HOT void release(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl, uint32_t units,
@@ -94,17 +89,17 @@ HOT void release(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl, 
 		return;
 	}
 	dl_link_credit_release(&e->terms, &p->vl[vl].rx, units);
-	maybe_tell(e, p, vl, plain);
+	maybe_report(e, p, vl, plain);
 }
 
-void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units)
+static void release_any(struct dl_emu *e, uint32_t in, uint32_t units)
 {
 	release(e, &e->ports[dl_emu_port_of(in)], dl_emu_vl_of(in), units, false);
 }
 
-void dl_emu_maybe_tell(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl)
+static void report_any(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl)
 {
-	maybe_tell(e, p, vl, false);
+	maybe_report(e, p, vl, false);
 }
 
 /* Credit is on its way to an output, where it will be `at` a time. */
@@ -114,7 +109,7 @@ HOT void deliver_credit(struct dl_emu *e, uint32_t channel, const struct dl_emu_
 	struct dl_emu_vl_port *o = dl_emu_vl_at(e, channel);
 
 	dl_emu_see_credit(e, o);
-	if ((!plain && e->timers) || o->credit_at != DL_EMU_NEVER ||
+	if ((!plain && e->mode.timers) || o->credit_at != DL_EMU_NEVER ||
 	    (o->head != DL_EMU_NIL && !dl_link_credit_may_send(&o->tx, e->terms.largest))) {
 		dl_emu_expect_credit(e, channel, fcp, at);
 		return;
@@ -159,7 +154,7 @@ HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 	else if (!plain)
 		dl_emu_note_idle(e, p);
 	/* A number that the sender knows changes nothing, unless one got lost. */
-	if (!news && (plain || !e->timers))
+	if (!news && (plain || !e->mode.timers))
 		return;
 	dl_link_fcp_make(DL_LINK_ACTIVE, v, &e->terms, &in->tx, &in->rx, &fcp);
 	if (!plain && p->lossy && dl_emu_loses_fcp(e, p, &fcp))
@@ -221,13 +216,13 @@ HOT void to_peer(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, 
 		dl_emu_at(e, pk->since, DL_EMU_LOG_TAKE, DL_EMU_EV_TAKE, what);
 		return;
 	}
-	if (plain || e->looks_ahead)
+	if (plain || e->mode.looks_ahead)
 		pk->out = DL_EMU_NIL; /* is not known yet */
 	at = plain || e->c.switching == DL_EMU_CUT_THROUGH ? e->now + p->look :
 							     pk->since + e->c.switch_latency_ps;
 	if (p->to == DL_EMU_TO_SWITCH) {
-		if (plain || e->looks_ahead)
-			__builtin_prefetch(p->far_route + pk->dlid * e->routes_row);
+		if (plain || e->mode.looks_ahead)
+			__builtin_prefetch(p->far_route + pk->dlid * e->routes.row);
 		dl_emu_at(e, at, DL_EMU_LOG_ARRIVE, DL_EMU_EV_ARRIVE, what);
 		return;
 	}
@@ -256,11 +251,11 @@ HOT void send(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, uns
 	o->served = e->now;
 	o->packets += hops;
 	o->bytes += pk->bytes;
-	if (!plain && e->worms)
+	if (!plain && e->mode.worms)
 		time = dl_emu_worm_sent(e, pk, time);
 	if (plain || vl != DL_LINK_VL_SMP) {
 		dl_link_credit_spend(&o->tx, pk->units);
-		if (!plain && e->timers)
+		if (!plain && e->mode.timers)
 			dl_emu_damage(e, p, pk, o);
 	}
 	if (p->adapter != DL_EMU_NIL)
@@ -291,7 +286,7 @@ HOT void send(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, uns
 HOT void send_data(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 {
 	uint32_t chosen[DL_EMU_VLS], packet;
-	bool choosy = !plain && e->choosy;
+	bool choosy = !plain && e->mode.choosy;
 	unsigned int able = choosy ? dl_emu_choose(e, p, chosen) : sendable(e, p);
 	struct dl_link_pick pick;
 
@@ -325,7 +320,7 @@ APART void send_data_plain(struct dl_emu *e, struct dl_emu_link_port *p)
 APART void send_after_deadline(struct dl_emu *e, struct dl_emu_link_port *p)
 {
 	dl_emu_pass_deadline(e, p, e->now == p->fcp_due);
-	send_next(e, p, e->plain);
+	send_next(e, p, e->mode.plain);
 }
 
 /* Management packets come first, flow-control packets second. */
@@ -376,7 +371,7 @@ HOT void ask(struct dl_emu *e, uint32_t packet, uint32_t out, bool plain)
 		send_next(e, p, plain);
 }
 
-void dl_emu_ask(struct dl_emu *e, uint32_t packet, uint32_t out)
+static void ask_any(struct dl_emu *e, uint32_t packet, uint32_t out)
 {
 	ask(e, packet, out, false);
 }
@@ -387,9 +382,10 @@ HOT void head(struct dl_emu *e, const struct dl_emu_link_port *q, uint32_t in, b
 	uint32_t packet = q->vl[dl_emu_vl_of(in)].in;
 	const struct dl_emu_pkt *pk = &e->packets[packet];
 
-	if ((plain || e->looks_ahead) && pk->out == DL_EMU_NIL)
+	if ((plain || e->mode.looks_ahead) && pk->out == DL_EMU_NIL)
 		dl_emu_find_way(e, in, packet);
-	if ((plain || e->looks_ahead) && pk->out != DL_EMU_NIL && !(pk->flags & DL_EMU_PK_WAITING))
+	if ((plain || e->mode.looks_ahead) && pk->out != DL_EMU_NIL &&
+	    !(pk->flags & DL_EMU_PK_WAITING))
 		ask(e, packet, pk->out, plain);
 	else
 		dl_emu_look(e, in);
@@ -405,7 +401,7 @@ HOT void store(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, uint32
 
 	*(first ? &i->in : &e->packets[i->in_tail].next) = packet;
 	i->in_tail = packet;
-	if (!plain && e->worms)
+	if (!plain && e->mode.worms)
 		e->worm[in].open = !(e->packets[packet].flags & DL_EMU_PK_TAIL);
 	if (first && !(q->reading >> vl & 1))
 		head(e, q, in, plain);
@@ -427,12 +423,12 @@ HOT bool arrives(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, uint
 	}
 	if (dl_broken(e->log, dl_link_credit_receive(&e->terms, &i->rx, pk->units)))
 		e->err = -EPROTO;
-	if (!plain && e->timers)
+	if (!plain && e->mode.timers)
 		i->entered += pk->units;
 	/* Credit was advertised when the room became free: the sender may need it now. */
 	if (plain && dl_link_credit_suffices(&e->terms, &i->rx))
 		return true;
-	maybe_tell(e, q, dl_emu_vl_of(in), plain);
+	maybe_report(e, q, dl_emu_vl_of(in), plain);
 	return true;
 }
 
@@ -452,7 +448,7 @@ HOT void take(struct dl_emu *e, uint32_t in, uint32_t packet, bool plain)
 
 	if (!arrives(e, q, in, packet, plain))
 		return;
-	if (!plain && e->worms)
+	if (!plain && e->mode.worms)
 		e->worm[in].open = !(e->packets[packet].flags & DL_EMU_PK_TAIL);
 	dl_emu_receive(e, packet);
 }
@@ -482,9 +478,9 @@ HOT void transmit(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 }
 
 /* Does a port have something to send, and is its link free?  Then send. */
-void dl_emu_transmit(struct dl_emu *e, struct dl_emu_link_port *p)
+static void transmit_any(struct dl_emu *e, struct dl_emu_link_port *p)
 {
-	transmit(e, p, e->plain);
+	transmit(e, p, e->mode.plain);
 }
 
 /* A link is free again. */
@@ -524,6 +520,41 @@ HOT void tail_sent(struct dl_emu *e, uint32_t port, uint32_t in, bool plain)
 
 /* ---- events ------------------------------------------------------------- */
 
+/* What is rarer than tails and arrivals. */
+APART void dispatch_rare(struct dl_emu *e, enum dl_emu_event_kind kind, uint64_t what)
+{
+	uint32_t channel = dl_emu_event_channel(what), packet = what & DL_EMU_EV_PACKET;
+
+	switch (kind) {
+	case DL_EMU_EV_CREDIT:
+		dl_emu_credit(e, channel, packet);
+		break;
+	case DL_EMU_EV_READY:
+		dl_emu_ready(e, channel, packet);
+		break;
+	case DL_EMU_EV_MESSAGE:
+		dl_emu_message(e, what);
+		break;
+	case DL_EMU_EV_QP_SWITCHED:
+		dl_emu_qp_switched(e, packet);
+		break;
+	case DL_EMU_EV_RECEIVE_DONE:
+		dl_emu_receive_done(e, packet);
+		break;
+	case DL_EMU_EV_HOQ:
+		dl_emu_expire(e, channel, packet);
+		break;
+	case DL_EMU_EV_DEADLINE:
+		dl_emu_deadline(e, dl_emu_port_of(channel));
+		break;
+	case DL_EMU_EV_TAIL:
+	case DL_EMU_EV_ARRIVE:
+	case DL_EMU_EV_TAKE:
+	case DL_EMU_EV_WAKE: /* see serve() */
+		break;
+	}
+}
+
 /* An event is taken out of its log; credit of the same time counts. */
 HOT void next_of(struct dl_emu *e, enum dl_emu_log log)
 {
@@ -560,19 +591,24 @@ HOT void serve(struct dl_emu *e, uint64_t end, bool plain)
 			wake(e, dl_emu_port_of(channel), plain);
 		} else {
 			next_of(e, DL_EMU_LOG_OTHER);
-			dl_emu_dispatch(e, kind, what);
+			dispatch_rare(e, kind, what);
 		}
-#ifdef DL_EMU_AUDIT
-		if (!e->err && e->nshards == 1)
-			e->err = dl_emu_audit(e, e->log);
-#endif
+		if (e->after_event && !e->err)
+			e->err = e->after_event(e, e->log);
 	}
 }
 
 void dl_emu_serve(struct dl_emu *e, uint64_t end)
 {
-	if (e->plain)
+	if (e->mode.plain)
 		serve(e, end, true);
 	else
 		serve(e, end, false);
 }
+
+const struct dl_emu_handlers dl_emu_hop_handlers = {
+	.transmit = transmit_any,
+	.ask = ask_any,
+	.release = release_any,
+	.report = report_any,
+};

@@ -13,7 +13,12 @@ libdllink_la_SOURCES += \
 	lib/emu/forward.c \
 	lib/emu/histogram.c \
 	lib/emu/hop.c \
-	lib/emu/internal.h \
+	lib/emu/hop.h \
+	lib/emu/mail.c \
+	lib/emu/node.h \
+	lib/emu/packet.c lib/emu/packet.h \
+	lib/emu/run.h \
+	lib/emu/state.h \
 	lib/emu/prefetch.c \
 	lib/emu/rate.c \
 	lib/emu/rewrite.c \
@@ -23,9 +28,9 @@ libdllink_la_SOURCES += \
 	lib/emu/scenario_trace.c \
 	lib/emu/scenario_traffic.c \
 	lib/emu/setup.c \
-	lib/emu/shard.c lib/emu/shard.h \
+	lib/emu/shard.c \
 	lib/emu/slarb.c lib/emu/slarb.h \
 	lib/emu/stats.c \
 	lib/emu/sweep.c \
 	lib/emu/traffic.c \
-	lib/emu/transmit.c
+	lib/emu/transmit.c lib/emu/transmit.h

@@ -23,7 +23,7 @@
  */
 #include "config.h"
 
-#include "emu/internal.h"
+#include "emu/node.h"
 
 #define EACH static inline __attribute__((always_inline)) void
 
@@ -106,8 +106,8 @@ static inline unsigned int prefetch_next_port(const struct dl_emu *e,
 					      const struct dl_emu_link_port *q,
 					      const struct dl_emu_pkt *pk)
 {
-	return pk->dlid < e->nroutes ? e->routes[pk->dlid * e->routes_row + q->sw] :
-				       DL_TABLES_NO_PORT;
+	return pk->dlid < e->routes.n ? e->routes.at[pk->dlid * e->routes.row + q->sw] :
+					DL_TABLES_NO_PORT;
 }
 
 EACH prefetch_output(const struct dl_emu *e, uint64_t key)
@@ -161,7 +161,7 @@ EACH prefetch_find_way_of(const struct dl_emu *e, uint32_t in, uint32_t packet)
 	if (vl == DL_EMU_NO_VL)
 		return;
 	pk->out = dl_emu_channel(port, vl);
-	if (!e->large)
+	if (!e->mode.large)
 		return;
 	prefetch_port(&e->ports[port]);
 	prefetch_line(&e->ports[port].vl[vl]);
@@ -180,17 +180,17 @@ void dl_emu_find_way(const struct dl_emu *e, uint32_t in, uint32_t packet)
 /* Between what is asked for and what reads it there is as much else as possible. */
 void dl_emu_look_ahead(const struct dl_emu *e)
 {
-	if (e->large) {
+	if (e->mode.large) {
 		prefetch_each(e, DL_EMU_LOG_ARRIVE, prefetch_arrive);
 		prefetch_each(e, DL_EMU_LOG_TAIL, prefetch_tail);
 		prefetch_each(e, DL_EMU_LOG_TAKE, prefetch_take);
 		prefetch_each(e, DL_EMU_LOG_OTHER, prefetch_other);
-		if (e->looks_ahead)
+		if (e->mode.looks_ahead)
 			prefetch_each(e, DL_EMU_LOG_ARRIVE, prefetch_output);
 		prefetch_each(e, DL_EMU_LOG_TAKE, prefetch_adapter);
 	}
-	if (e->looks_ahead)
+	if (e->mode.looks_ahead)
 		prefetch_each(e, DL_EMU_LOG_ARRIVE, prefetch_find_way);
-	if (e->large)
+	if (e->mode.large)
 		prefetch_each(e, DL_EMU_LOG_OTHER, prefetch_message);
 }

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "emu/shard.h"
+#include "emu/run.h"
 #include "dateline/base.h"
 
 void dl_emu_config_init(struct dl_emu_config *c)
@@ -283,7 +283,7 @@ static void *new_array(struct dl_emu *e, size_t n, size_t size)
 	return array ? array + -(uintptr_t)array % LINE : NULL;
 }
 
-/* Ports that can be used are numbered; see internal.h. */
+/* Ports that can be used are numbered; see state.h. */
 static int number_ports(struct dl_emu *e)
 {
 	const struct dl_fabric *f = e->f;
@@ -384,7 +384,7 @@ static int set_up_packets(struct dl_emu *e)
 
 static int set_up_worms(struct dl_emu *e)
 {
-	if (!e->worms)
+	if (!e->mode.worms)
 		return 0;
 	e->worm = new_array(e, e->nports * (size_t)DL_EMU_VLS, sizeof(*e->worm));
 	if (!e->worm)
@@ -412,7 +412,7 @@ static bool looks_ahead(const struct dl_emu *e)
 			return false;
 		first = r;
 	}
-	return !e->worms && e->c.arbitration.unlisted_vl != DL_LINK_UNLISTED_DROP;
+	return !e->mode.worms && e->c.arbitration.unlisted_vl != DL_LINK_UNLISTED_DROP;
 }
 
 /*
@@ -424,22 +424,22 @@ static int set_up_routes(struct dl_emu *e)
 {
 	uint32_t n = e->f->nswitches;
 
-	e->nroutes = e->tables->top_lid + 1u;
-	e->routes_row = (n + LINE - 1ul) / LINE * LINE;
-	e->routes = dl_array_large(e->nroutes, e->routes_row);
-	if (!e->routes)
+	e->routes.n = e->tables->top_lid + 1u;
+	e->routes.row = (n + LINE - 1ul) / LINE * LINE;
+	e->routes.at = dl_array_large(e->routes.n, e->routes.row);
+	if (!e->routes.at)
 		return -ENOMEM;
 	for (uint32_t first = 0; first < n; first += LINE)
-		for (uint32_t lid = 0; lid < e->nroutes; lid++)
+		for (uint32_t lid = 0; lid < e->routes.n; lid++)
 			for (uint32_t s = first; s < n && s < first + LINE; s++)
-				e->routes[lid * e->routes_row + s] = e->switches[s].lft[lid];
+				e->routes.at[lid * e->routes.row + s] = e->switches[s].lft[lid];
 	for (uint32_t i = 0; i < e->nports; i++) {
 		uint32_t peer = e->ports[i].peer;
 
 		if (peer != DL_EMU_NIL && e->ports[peer].sw != DL_EMU_NIL)
-			e->ports[i].far_route = e->routes + e->ports[peer].sw;
+			e->ports[i].far_route = e->routes.at + e->ports[peer].sw;
 	}
-	e->looks_ahead = true;
+	e->mode.looks_ahead = true;
 	return 0;
 }
 
@@ -525,9 +525,9 @@ static int set_up(struct dl_emu *e)
 	if (err)
 		return err;
 	e->ports = dl_array_large(e->nports + 1ul, sizeof(*e->ports));
-	e->worms = e->c.switching == DL_EMU_WORMHOLE;
-	e->choosy = e->worms || e->c.speedup;
-	e->large = e->nports > DL_EMU_LARGE;
+	e->mode.worms = e->c.switching == DL_EMU_WORMHOLE;
+	e->mode.choosy = e->mode.worms || e->c.speedup;
+	e->mode.large = e->nports > DL_EMU_LARGE;
 	e->losses = new_array(e, e->nports, sizeof(*e->losses));
 	e->fabric_port = new_array(e, e->nports, sizeof(*e->fabric_port));
 	e->counters = new_array(e, e->nports, sizeof(*e->counters));
@@ -554,6 +554,9 @@ static int set_up(struct dl_emu *e)
 		err = set_up_pairs(e);
 	if (!err)
 		err = dl_emu_set_up_shards(e);
+#ifdef DL_EMU_AUDIT
+	e->after_event = e->split.n == 1 ? dl_emu_audit : NULL;
+#endif
 	return err;
 }
 
@@ -575,6 +578,7 @@ int dl_emu_new(const struct dl_tables *t, const struct dl_emu_config *c,
 	e->c = *c;
 	e->source = *source;
 	e->log = log;
+	e->handlers = &dl_emu_hop_handlers;
 	err = set_up(e);
 	if (err) {
 		dl_emu_free(e);
@@ -594,9 +598,9 @@ void dl_emu_free(struct dl_emu *e)
 	if (e->origins)
 		munmap(e->origins, e->packets_cap * sizeof(*e->origins));
 	free(e->ports);
-	free(e->routes);
+	free(e->routes.at);
 	free(e->port_there);
-	free(e->cycle.steps);
+	free(e->look.cycle.steps);
 	dl_arena_free(&e->arena);
 	free(e);
 }

@@ -29,7 +29,7 @@
 #include <sched.h>
 #include <string.h>
 
-#include "emu/shard.h"
+#include "emu/run.h"
 
 #define SHARDS_MAX 256
 #define SHORTEST_WINDOW 12 /* below 2^12 ps threads only wait for each other */
@@ -62,10 +62,10 @@ static uint64_t find_far_links(struct dl_emu *e)
 {
 	uint64_t least = least_ack_time(e);
 
-	for (uint32_t i = 0; e->shard_of && i < e->nports; i++) {
+	for (uint32_t i = 0; e->split.of && i < e->nports; i++) {
 		struct dl_emu_link_port *p = &e->ports[i];
 
-		if (p->peer == DL_EMU_NIL || e->shard_of[i] == e->shard_of[p->peer])
+		if (p->peer == DL_EMU_NIL || e->split.of[i] == e->split.of[p->peer])
 			continue;
 		p->to = DL_EMU_TO_SHARD;
 		if (least_time(e, p) < least)
@@ -76,8 +76,8 @@ static uint64_t find_far_links(struct dl_emu *e)
 
 static void stay_alone(struct dl_emu *e)
 {
-	e->shard_of = NULL;
-	e->nshards = 1;
+	e->split.of = NULL;
+	e->split.n = 1;
 	for (uint32_t i = 0; i < e->nports; i++)
 		if (e->ports[i].to == DL_EMU_TO_SHARD)
 			e->ports[i].to = DL_EMU_TO_SWITCH;
@@ -87,14 +87,14 @@ static int set_up_shard(struct dl_emu *e, uint32_t number, unsigned int shift)
 {
 	struct dl_emu *s = number ? calloc(1, sizeof(*s)) : e;
 
-	e->shards[number] = s;
+	e->split.shard[number] = s;
 	if (!s)
 		return -ENOMEM;
 	s->number = number;
-	s->free_packet = DL_EMU_NIL;
+	s->stock.recycled = DL_EMU_NIL;
 	for (unsigned int i = 0; i < 2; i++) {
-		s->box[i] = calloc(e->nshards, sizeof(*s->box[i]));
-		if (!s->box[i])
+		s->mail.box[i] = calloc(e->split.n, sizeof(*s->mail.box[i]));
+		if (!s->mail.box[i])
 			return -ENOMEM;
 	}
 	return dl_emu_events_init(&s->events, shift);
@@ -139,27 +139,27 @@ int dl_emu_set_up_shards(struct dl_emu *e)
 
 	if (shards > e->f->nswitches / 2)
 		shards = e->f->nswitches / 2;
-	e->nshards = shards > 1 ? shards : 1;
-	if (e->nshards > 1)
-		err = dl_emu_divide(e, e->nshards);
+	e->split.n = shards > 1 ? shards : 1;
+	if (e->split.n > 1)
+		err = dl_emu_divide(e, e->split.n);
 	if (!err)
 		window = find_far_links(e);
 	while (shift && UINT64_C(1) << shift > window)
 		shift--;
 	if (shift < SHORTEST_WINDOW)
 		stay_alone(e);
-	if (e->nshards == 1)
+	if (e->split.n == 1)
 		shift = dl_emu_bucket_bits(e);
-	e->buckets = e->nshards == 1 ? 1 : window >> shift;
-	e->shards = dl_arena_array(&e->arena, e->nshards, sizeof(struct dl_emu *));
-	e->all_levels = e->nshards == 1 ?
+	e->split.buckets = e->split.n == 1 ? 1 : window >> shift;
+	e->split.shard = dl_arena_array(&e->arena, e->split.n, sizeof(struct dl_emu *));
+	e->sum.levels = e->split.n == 1 ?
 				NULL :
-				dl_arena_array(&e->arena, DL_EMU_LEVELS, sizeof(*e->all_levels));
-	if (!err && (!e->shards || (e->nshards > 1 && !e->all_levels)))
+				dl_arena_array(&e->arena, DL_EMU_LEVELS, sizeof(*e->sum.levels));
+	if (!err && (!e->split.shard || (e->split.n > 1 && !e->sum.levels)))
 		err = -ENOMEM;
-	if (!err && e->nshards > 1 && !(e->pool = dl_pool_new()))
+	if (!err && e->split.n > 1 && !(e->pool = dl_pool_new()))
 		err = -ENOMEM;
-	for (uint32_t i = 0; !err && i < e->nshards; i++)
+	for (uint32_t i = 0; !err && i < e->split.n; i++)
 		err = set_up_shard(e, i, shift);
 	if (!err)
 		dl_emu_share(e);
@@ -169,24 +169,24 @@ int dl_emu_set_up_shards(struct dl_emu *e)
 /* What is the same in all shards, from the first one. */
 void dl_emu_share(struct dl_emu *e)
 {
-	for (uint32_t i = 1; i < e->nshards; i++)
-		memcpy(e->shards[i], e, offsetof(struct dl_emu, shared_end));
+	for (uint32_t i = 1; i < e->split.n; i++)
+		memcpy(e->split.shard[i], e, offsetof(struct dl_emu, shared_end));
 }
 
 void dl_emu_free_shards(struct dl_emu *e)
 {
 	dl_pool_free(e->pool);
-	for (uint32_t i = 0; e->shards && i < e->nshards; i++) {
-		struct dl_emu *s = e->shards[i];
+	for (uint32_t i = 0; e->split.shard && i < e->split.n; i++) {
+		struct dl_emu *s = e->split.shard[i];
 
 		if (!s)
 			continue;
-		for (uint32_t k = 0; k < 2 * e->nshards; k++)
-			if (s->box[k % 2])
-				free(s->box[k % 2][k / 2].mail);
-		free(s->box[0]);
-		free(s->box[1]);
-		free(s->notes);
+		for (uint32_t k = 0; k < 2 * e->split.n; k++)
+			if (s->mail.box[k % 2])
+				free(s->mail.box[k % 2][k / 2].mail);
+		free(s->mail.box[0]);
+		free(s->mail.box[1]);
+		free(s->mail.notes);
 		dl_emu_events_free(&s->events);
 		if (i)
 			free(s);
@@ -205,58 +205,6 @@ struct dl_emu_team {
 	bool over;
 };
 
-/* A place for one more to the shard of a port, or NULL. */
-static struct dl_emu_mail *new_mail(struct dl_emu *e, uint32_t port, uint64_t at,
-				    enum dl_emu_mail_kind kind, uint32_t what)
-{
-	struct dl_emu_box *box = &e->box[e->even][e->shard_of[port]];
-	struct dl_emu_mail *grown = dl_array_grow(box->mail, sizeof(*grown), box->n, 1, &box->cap);
-
-	if (!grown) {
-		e->err = -ENOMEM;
-		return NULL;
-	}
-	box->mail = grown;
-	e->sent = true;
-	grown += box->n++;
-	grown->time = at;
-	grown->kind = kind;
-	grown->what = what;
-	return grown;
-}
-
-void dl_emu_mail_packet(struct dl_emu *e, uint32_t port, uint32_t channel, uint64_t at,
-			uint32_t packet)
-{
-	struct dl_emu_mail *m = new_mail(e, port, at, DL_EMU_MAIL_PACKET, channel);
-
-	if (!m)
-		return;
-	m->packet = e->packets[packet];
-	m->from = e->origins[packet];
-	dl_emu_recycle(e, packet);
-}
-
-void dl_emu_mail_credit(struct dl_emu *e, uint32_t port, uint32_t channel, uint64_t at,
-			const struct dl_emu_fcp *fcp)
-{
-	struct dl_emu_mail *m = new_mail(e, port, at, DL_EMU_MAIL_CREDIT, channel);
-
-	if (m)
-		m->fcp = *fcp;
-}
-
-void dl_emu_end_message(struct dl_emu *e, uint32_t flow)
-{
-	uint32_t port = e->adapters[e->flows[flow].adapter].port;
-	uint64_t at = e->now + e->c.ack_latency_ps;
-
-	if (dl_emu_shard(e, port) == e)
-		dl_emu_message_at(e, at, flow, true);
-	else
-		new_mail(e, port, at, DL_EMU_MAIL_ENDED, flow);
-}
-
 static void open_packet(struct dl_emu *s, const struct dl_emu_mail *m)
 {
 	uint32_t packet = dl_emu_packet(s);
@@ -272,8 +220,8 @@ static void open_packet(struct dl_emu *s, const struct dl_emu_mail *m)
 /* What others have sent to a shard in even or in odd windows. */
 static void open_mail(struct dl_emu *s, bool even)
 {
-	for (uint32_t from = 0; from < s->nshards; from++) {
-		struct dl_emu_box *box = &s->shards[from]->box[even][s->number];
+	for (uint32_t from = 0; from < s->split.n; from++) {
+		struct dl_emu_box *box = &s->split.shard[from]->mail.box[even][s->number];
 
 		for (uint32_t i = 0; i < box->n; i++) {
 			const struct dl_emu_mail *m = &box->mail[i];
@@ -292,9 +240,9 @@ static void open_mail(struct dl_emu *s, bool even)
 /* What was sent between two runs: the next one may begin with a later window. */
 void dl_emu_open_mail(struct dl_emu *e)
 {
-	for (uint32_t i = 0; e->nshards > 1 && i < e->nshards; i++) {
-		open_mail(e->shards[i], e->shards[i]->even);
-		e->shards[i]->sent = false;
+	for (uint32_t i = 0; e->split.n > 1 && i < e->split.n; i++) {
+		open_mail(e->split.shard[i], e->split.shard[i]->mail.even);
+		e->split.shard[i]->mail.sent = false;
 	}
 }
 
@@ -304,15 +252,15 @@ static bool any_mail(const struct dl_emu *e)
 {
 	bool any = false;
 
-	for (uint32_t i = 0; i < e->nshards; i++)
-		any |= e->shards[i]->sent;
+	for (uint32_t i = 0; i < e->split.n; i++)
+		any |= e->split.shard[i]->mail.sent;
 	return any;
 }
 
 /* The last moment of the window that begins with a bucket. */
 static uint64_t window_end(const struct dl_emu *e, uint64_t bucket)
 {
-	uint64_t end = ((bucket + e->buckets) << e->events.shift) - 1;
+	uint64_t end = ((bucket + e->split.buckets) << e->events.shift) - 1;
 	uint64_t pause = (bucket << e->events.shift) | ((UINT64_C(1) << DL_EMU_PAUSE_BITS) - 1);
 
 	return end < pause ? end : pause;
@@ -323,8 +271,8 @@ static uint64_t next_window(const struct dl_emu *e)
 {
 	uint64_t next = DL_EMU_NEVER, bucket;
 
-	for (uint32_t i = 0; i < e->nshards; i++) {
-		bucket = dl_emu_events_next(&e->shards[i]->events);
+	for (uint32_t i = 0; i < e->split.n; i++) {
+		bucket = dl_emu_events_next(&e->split.shard[i]->events);
 		next = bucket < next ? bucket : next;
 	}
 	return next;
@@ -336,7 +284,7 @@ static void receive(struct dl_emu *s, uint64_t bucket)
 	uint64_t start = bucket << s->events.shift;
 
 	s->credited = start ? start - 1 : 0;
-	open_mail(s, !s->even);
+	open_mail(s, !s->mail.even);
 }
 
 /*
@@ -356,18 +304,18 @@ static void decide(struct dl_emu_team *t)
 
 	/* (In the last one there may be events after the end.) */
 	t->over = end >= t->until || next > t->until >> shift;
-	for (uint32_t i = 0; i < e->nshards; i++) {
-		struct dl_emu *s = e->shards[i];
+	for (uint32_t i = 0; i < e->split.n; i++) {
+		struct dl_emu *s = e->split.shard[i];
 
 		t->over |= s->err != 0;
-		s->even = !s->even;
-		s->sent = false;
+		s->mail.even = !s->mail.even;
+		s->mail.sent = false;
 		last = s->now > last ? s->now : last;
 	}
 	asks = mail && end < t->until &&
 	       next << shift >> DL_EMU_PAUSE_BITS != last >> DL_EMU_PAUSE_BITS;
-	for (uint32_t i = 0; asks && i < e->nshards; i++)
-		receive(e->shards[i], next);
+	for (uint32_t i = 0; asks && i < e->split.n; i++)
+		receive(e->split.shard[i], next);
 	t->over |= dl_emu_pauses(e, last, next << shift);
 	t->bucket = next;
 }
@@ -421,26 +369,13 @@ static void work(void *member)
 	while (!(threads = __atomic_load_n(&t->threads, __ATOMIC_ACQUIRE)))
 		sched_yield();
 	while (!t->over) {
-		for (uint32_t i = m->number; i < t->e->nshards; i += threads)
-			run_window(t, t->e->shards[i]);
+		for (uint32_t i = m->number; i < t->e->split.n; i += threads)
+			run_window(t, t->e->split.shard[i]);
 		meet(t);
 	}
 }
 
 /* ---- deliveries -------------------------------------------------------- */
-
-void dl_emu_note(struct dl_emu *e, const struct dl_emu_delivery *d)
-{
-	struct dl_emu_note *grown =
-		dl_array_grow(e->notes, sizeof(*grown), e->nnotes, 1, &e->notes_cap);
-
-	if (!grown) {
-		e->err = -ENOMEM;
-		return;
-	}
-	e->notes = grown;
-	grown[e->nnotes++] = (struct dl_emu_note){ e->event, *d };
-}
 
 static bool earlier(const struct dl_emu_note *a, const struct dl_emu_note *b)
 {
@@ -457,11 +392,12 @@ static void tell(struct dl_emu *e)
 		const struct dl_emu_note *next = NULL;
 
 		from = 0;
-		for (uint32_t i = 0; i < e->nshards; i++) {
-			const struct dl_emu *s = e->shards[i];
+		for (uint32_t i = 0; i < e->split.n; i++) {
+			const struct dl_emu *s = e->split.shard[i];
 
-			if (at[i] < s->nnotes && (!next || earlier(&s->notes[at[i]], next))) {
-				next = &s->notes[at[i]];
+			if (at[i] < s->mail.nnotes &&
+			    (!next || earlier(&s->mail.notes[at[i]], next))) {
+				next = &s->mail.notes[at[i]];
 				from = i + 1;
 			}
 		}
@@ -470,8 +406,8 @@ static void tell(struct dl_emu *e)
 			e->source.delivered(e->source.context, &next->delivery);
 		}
 	} while (from);
-	for (uint32_t i = 0; i < e->nshards; i++)
-		e->shards[i]->nnotes = 0;
+	for (uint32_t i = 0; i < e->split.n; i++)
+		e->split.shard[i]->mail.nnotes = 0;
 }
 
 /* ---- running ----------------------------------------------------------- */
@@ -485,20 +421,20 @@ void dl_emu_run_shards(struct dl_emu *e, uint64_t until)
 
 	if (t.bucket > until >> e->events.shift)
 		return;
-	for (uint32_t i = 0; i < e->nshards; i++) {
+	for (uint32_t i = 0; i < e->split.n; i++) {
 		member[i] = (struct member){ &t, i };
 		task[i] = (struct dl_task){ .run = work, .context = &member[i] };
 	}
-	while (started < e->nshards && dl_pool_start(e->pool, &task[started]))
+	while (started < e->split.n && dl_pool_start(e->pool, &task[started]))
 		started++;
 	__atomic_store_n(&t.threads, started, __ATOMIC_RELEASE);
 	work(&member[0]);
 	for (uint32_t i = 1; i < started; i++)
 		dl_pool_wait(e->pool, &task[i]);
-	for (uint32_t i = 0; i < e->nshards; i++)
-		open_mail(e->shards[i], !e->shards[i]->even);
-	for (uint32_t i = 0; i < e->nshards; i++) {
-		struct dl_emu *s = e->shards[i];
+	for (uint32_t i = 0; i < e->split.n; i++)
+		open_mail(e->split.shard[i], !e->split.shard[i]->mail.even);
+	for (uint32_t i = 0; i < e->split.n; i++) {
+		struct dl_emu *s = e->split.shard[i];
 
 		if (s->err)
 			e->err = s->err;

@@ -29,7 +29,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "emu/internal.h"
+#include "emu/slarb.h"
 
 int dl_emu_sl_table_check(const struct dl_emu_sl_table *t, unsigned int sls_in_use,
 			  unsigned int *missing)

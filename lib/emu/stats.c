@@ -4,15 +4,15 @@
 
 #include <string.h>
 
-#include "emu/shard.h"
+#include "emu/run.h"
 
 const struct dl_emu_totals *dl_emu_totals(struct dl_emu *e)
 {
-	struct dl_emu_totals *all = &e->all;
+	struct dl_emu_totals *all = &e->sum.totals;
 
 	*all = (struct dl_emu_totals){ .since = e->totals.since, .at = e->now };
-	for (uint32_t i = 0; i < e->nshards; i++) {
-		const struct dl_emu_totals *t = &e->shards[i]->totals;
+	for (uint32_t i = 0; i < e->split.n; i++) {
+		const struct dl_emu_totals *t = &e->split.shard[i]->totals;
 
 		all->injected += t->injected;
 		all->delivered += t->delivered;
@@ -39,12 +39,12 @@ const struct dl_emu_level *dl_emu_level(const struct dl_emu *e, unsigned int lev
 
 	if (level >= DL_EMU_LEVELS)
 		return NULL;
-	if (e->nshards == 1)
+	if (e->split.n == 1)
 		return &e->levels[level];
-	all = &e->all_levels[level];
+	all = &e->sum.levels[level];
 	memset(all, 0, sizeof(*all));
-	for (uint32_t i = 0; i < e->nshards; i++) {
-		const struct dl_emu_level *l = &e->shards[i]->levels[level];
+	for (uint32_t i = 0; i < e->split.n; i++) {
+		const struct dl_emu_level *l = &e->split.shard[i]->levels[level];
 
 		all->packets += l->packets;
 		all->bytes += l->bytes;
@@ -117,7 +117,7 @@ const struct dl_emu_pair *dl_emu_pair(const struct dl_emu *e, uint32_t src, uint
 
 const struct dl_cycle *dl_emu_cycle(const struct dl_emu *e)
 {
-	return &e->cycle;
+	return &e->look.cycle;
 }
 
 /*
@@ -127,7 +127,7 @@ const struct dl_cycle *dl_emu_cycle(const struct dl_emu *e)
 static bool stats_starves(const struct dl_emu *e, uint32_t port, unsigned int v, bool idle)
 {
 	const struct dl_emu_vl_port *o = &e->ports[port].vl[v];
-	uint32_t owner = e->worms ? e->worm[dl_emu_channel(port, v)].owner : DL_EMU_NIL;
+	uint32_t owner = e->mode.worms ? e->worm[dl_emu_channel(port, v)].owner : DL_EMU_NIL;
 
 	return o->head != DL_EMU_NIL && !(e->ports[port].hold & DL_EMU_DOWN) &&
 	       (owner == DL_EMU_NIL || owner == e->packets[o->head].in) &&
@@ -139,8 +139,9 @@ uint32_t dl_emu_starved(const struct dl_emu *e, struct dl_emu_starved *out, uint
 	bool idle = true;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < e->nshards; i++)
-		idle &= dl_emu_events_count(&e->shards[i]->events) == e->shards[i]->background;
+	for (uint32_t i = 0; i < e->split.n; i++)
+		idle &= dl_emu_events_count(&e->split.shard[i]->events) ==
+			e->split.shard[i]->background;
 	for (uint32_t port = 0; port < e->nports; port++) {
 		const struct dl_emu_link_port *p = &e->ports[port];
 		uint32_t vls = p->waiting & ~(1u << DL_LINK_VL_SMP);
@@ -168,8 +169,8 @@ void dl_emu_reset_stats(struct dl_emu *e)
 {
 	uint64_t in_flight = dl_emu_totals(e)->in_flight;
 
-	for (uint32_t i = 0; i < e->nshards; i++) {
-		struct dl_emu *shard = e->shards[i];
+	for (uint32_t i = 0; i < e->split.n; i++) {
+		struct dl_emu *shard = e->split.shard[i];
 
 		shard->totals = (struct dl_emu_totals){
 			.since = e->now,

@@ -38,7 +38,7 @@
  */
 #include "config.h"
 
-#include "emu/internal.h"
+#include "emu/transmit.h"
 
 /* Take a packet out of its output's queue. */
 void dl_emu_unwait(struct dl_emu *e, uint32_t packet)
@@ -76,7 +76,7 @@ static uint64_t next_deadline(const struct dl_emu *e, const struct dl_emu_link_p
 /* The VLs of which the sender does not know all. */
 static unsigned int news(const struct dl_emu *e, struct dl_emu_link_port *p)
 {
-	unsigned int ask = e->plain ? p->untold : (1u << p->vls) - 1, vls = 0;
+	unsigned int ask = e->mode.plain ? p->untold : (1u << p->vls) - 1, vls = 0;
 
 	for (; ask; ask &= ask - 1) {
 		unsigned int v = __builtin_ctz(ask);
@@ -93,7 +93,7 @@ static unsigned int news(const struct dl_emu *e, struct dl_emu_link_port *p)
  */
 void dl_emu_pass_deadline(struct dl_emu *e, struct dl_emu_link_port *p, bool now)
 {
-	bool unseen = !e->timers && p->busy_until < e->now;
+	bool unseen = !e->mode.timers && p->busy_until < e->now;
 
 	if (!unseen)
 		p->fcp |= (1u << p->vls) - 1;
@@ -103,7 +103,7 @@ void dl_emu_pass_deadline(struct dl_emu *e, struct dl_emu_link_port *p, bool now
 }
 
 /* An event for a port at its next deadline. */
-void dl_emu_tell_later(struct dl_emu *e, struct dl_emu_link_port *p)
+void dl_emu_report_later(struct dl_emu *e, struct dl_emu_link_port *p)
 {
 	if (p->timer || p->peer == DL_EMU_NIL)
 		return;
@@ -150,7 +150,7 @@ void dl_emu_expect_credit(struct dl_emu *e, uint32_t channel, const struct dl_em
 
 	if (record == DL_EMU_NIL)
 		return;
-	e->live--; /* is no packet */
+	e->stock.live--; /* is no packet */
 	e->packets[record] = (struct dl_emu_pkt){
 		.dlid = fcp->fccl,
 		.bytes = fcp->fctbs,
@@ -172,7 +172,7 @@ bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_emu_vl_port *o)
 /* Packets could go, if they had the credit that is under way. */
 void dl_emu_wait_for_credit(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vls)
 {
-	e->blocked = true;
+	e->look.blocked = true;
 	for (; vls; vls &= vls - 1) {
 		unsigned int v = __builtin_ctz(vls);
 		struct dl_emu_vl_port *o = &p->vl[v];
@@ -198,12 +198,12 @@ void dl_emu_credit(struct dl_emu *e, uint32_t channel, uint32_t record)
 	struct dl_link_fcp fcp = { .fccl = carried->dlid, .fctbs = carried->bytes - ahead };
 
 	dl_emu_recycle(e, record);
-	e->live++;
+	e->stock.live++;
 	if (p->epoch != carried->epoch || dl_link_fcp_take(state, &fcp, &e->terms, &o->tx, &o->rx))
 		return;
 	o->credit_at = o->credit_at <= e->credited ? DL_EMU_NEVER : o->credit_at;
 	if (o->rx.received != before)
-		dl_emu_maybe_tell(e, p, dl_emu_vl_of(channel));
+		dl_emu_report(e, p, dl_emu_vl_of(channel));
 	/* What credit has no event waits for the link's, too, at the same time. */
 	if (!p->wake)
 		dl_emu_transmit(e, p);
@@ -216,17 +216,17 @@ void dl_emu_deadline(struct dl_emu *e, uint32_t port)
 	/* (The link may have been down and up again, and has others now.) */
 	bool due = !(p->hold & DL_EMU_DOWN) && e->now >= p->fcp_due &&
 		   (e->now - p->fcp_due) % span == 0;
-	bool more = e->timers || news(e, p);
+	bool more = e->mode.timers || news(e, p);
 
 	p->timer = false;
 	e->background--;
 	if (due && more) {
 		dl_emu_pass_deadline(e, p, true);
 		dl_emu_transmit(e, p);
-		more = e->timers || news(e, p);
+		more = e->mode.timers || news(e, p);
 	}
 	if (more)
-		dl_emu_tell_later(e, p);
+		dl_emu_report_later(e, p);
 }
 
 /* ---- packets ----------------------------------------------------------- */
@@ -236,7 +236,7 @@ static uint32_t candidate(const struct dl_emu *e, uint32_t out)
 {
 	uint32_t packet = dl_emu_vl_at(e, out)->head;
 	const struct dl_emu_pkt *pk = &e->packets[packet];
-	uint32_t owner = e->worms ? e->worm[out].owner : DL_EMU_NIL;
+	uint32_t owner = e->mode.worms ? e->worm[out].owner : DL_EMU_NIL;
 
 	if (owner != DL_EMU_NIL && pk->in != owner)
 		return DL_EMU_NIL;
@@ -284,30 +284,8 @@ void dl_emu_damage(struct dl_emu *e, const struct dl_emu_link_port *p, struct dl
 	/* A worm that loses a flit is lost as a whole. */
 	if (lost)
 		pk->flags |= DL_EMU_PK_LOST;
-	if (!lost || e->worms)
+	if (!lost || e->mode.worms)
 		o->sound += pk->units;
-}
-
-/* The last bit of a multicast message; in a closed loop the next one may come then. */
-static bool ends_multicast(unsigned int flags)
-{
-	unsigned int all = DL_EMU_PK_MCAST | DL_EMU_PK_LAST;
-
-	return (flags & all) == all;
-}
-
-/* An adapter's packet leaves: its place is free again when the tail has gone. */
-void dl_emu_leave_adapter(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet)
-{
-	const struct dl_emu_pkt *pk = &e->packets[packet];
-	struct dl_emu_origin *from = &e->origins[packet];
-	uint64_t *started = &e->adapters[p->adapter].started[dl_emu_vl_of(pk->out)];
-
-	if (ends_multicast(pk->flags))
-		p->sending_what = e->flows[from->flow].window ? from->flow : DL_EMU_NIL;
-	from->injected = pk->flags & DL_EMU_PK_HEAD ? e->now : *started;
-	if (!(pk->flags & DL_EMU_PK_TAIL))
-		*started = from->injected;
 }
 
 /* A flit is sent: who has the channel now?  Returns how long it takes. */
@@ -324,17 +302,4 @@ void dl_emu_wake_outputs(struct dl_emu *e, const struct dl_emu_switch *s)
 	for (uint32_t n = 1; n < s->nports; n++)
 		if (s->ports[n] != DL_EMU_NIL)
 			dl_emu_transmit(e, &e->ports[s->ports[n]]);
-}
-
-/* An adapter's packet has left: the next may be made. */
-void dl_emu_left_adapter(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	struct dl_emu_adapter *a = &e->adapters[p->adapter];
-
-	if (ends_multicast(p->sending_flags) && p->sending_what != DL_EMU_NIL)
-		dl_emu_message_at(e, e->now, p->sending_what, true);
-	if (p->sending_flags & DL_EMU_PK_TAIL) {
-		a->free_sls |= a->vl_sls[p->sending_vl];
-		dl_emu_fill(e, a);
-	}
 }

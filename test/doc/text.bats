@@ -154,6 +154,42 @@ theorems() {
 	fi
 }
 
+# The layers of the emulator from below: their headers, and the files of each.
+EMU_LAYERS="
+events.h,slarb.h events.c,slarb.c
+state.h
+packet.h packet.c,mail.c
+transmit.h transmit.c
+node.h forward.c,adapter.c,prefetch.c
+hop.h hop.c
+run.h engine.c,shard.c,divide.c,fault.c,setup.c,audit.c,deadlock.c,stats.c
+scenario.h *.c"
+
+@test "each layer of the emulator includes those below it only" {
+	local headers files name header all known=dateline/ wrong=0
+	local -A seen=()
+
+	cd "$TOP/lib/emu"
+	while read -r headers files; do
+		[[ $headers ]] || continue
+		for name in ${headers//,/ } ${files//,/ }; do
+			[[ ! ${seen[$name]:-} ]] || continue
+			seen[$name]=1
+			# A header includes what is below it, a file its own layer's, too.
+			[[ $name == *.h ]] || known+=" $headers"
+			for header in $(sed -n 's|^#include "emu/\(.*\)".*|\1|p' "$name"); do
+				[[ " ${known//,/ } " == *" $header "* ]] && continue
+				say "lib/emu/$name includes $header of a higher layer"
+				wrong=1
+			done
+		done
+		known+=" $headers"
+	done <<<"$EMU_LAYERS"
+	((!wrong))
+	all=(*.[ch])
+	((${#seen[@]} == ${#all[@]}))
+}
+
 # Words of Dateline's own for which the field has another one.
 DIALECT='mend(er|s|ed|ing)?|fates?|hangers?|hung|basins?|plain rule|the documents'
 DIALECT+='|odd (switch(es)?|cables?)|ways? home|along_tree|consider telling'

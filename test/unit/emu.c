@@ -13,7 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "emu/internal.h"
+#include "emu/run.h"
 #include "emu_fixture.h"
 
 #define US UINT64_C(1000000)
@@ -341,7 +341,7 @@ static void test_acks(void **state)
 		w.c.ack_latency_ps = i * 470123;
 		w.c.threads = 2;
 		emu_fixture_start(&w);
-		assert_int_equal(w.emu->nshards, i ? 2 : 1);
+		assert_int_equal(w.emu->split.n, i ? 2 : 1);
 		assert_int_equal(dl_emu_run(w.emu, MS), DL_EMU_DONE);
 		assert_int_equal(w.delivered, 20);
 		if (!i)

@@ -12,7 +12,7 @@
 
 #include "draw.h"
 #include "draw.h"
-#include "emu/internal.h"
+#include "emu/run.h"
 #include "emu_fixture.h"
 #include "dateline/route.h"
 #include "dateline/torus.h"

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "draw.h"
-#include "emu/internal.h"
+#include "emu/run.h"
 #include "emu_fixture.h"
 #include "share.h"
 
@@ -309,9 +309,9 @@ static uint64_t run_plain(struct draw d, bool plain)
 	emu_fixture_flow(&w, 0, 0, 100, 10)->mlid = DL_TABLES_MCAST_LID;
 	emu_fixture_flow(&w, 0, w.nadapters - 1, 0, 10)->smp = true;
 	emu_fixture_start(&w);
-	w.emu->looks_ahead = plain;
+	w.emu->mode.looks_ahead = plain;
 	emu_fixture_run_audited(&w, 4 * MS, 3);
-	assert_int_equal(w.emu->plain, plain);
+	assert_int_equal(w.emu->mode.plain, plain);
 	digest = w.digest ^ dl_emu_now(w.emu);
 	for (uint32_t i = 0; i < w.f->nports; i++) {
 		const struct dl_emu_port *p = dl_emu_port(w.emu, i);

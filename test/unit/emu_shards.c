@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "draw.h"
-#include "emu/internal.h"
+#include "emu/run.h"
 #include "emu_fixture.h"
 #include "share.h"
 
@@ -160,9 +160,9 @@ static void test_division(void **state)
 		emu_fixture_build(&w, radix, false, 1, NULL);
 		w.c.threads = shards;
 		emu_fixture_start(&w);
-		assert_int_equal(w.emu->nshards, shards);
+		assert_int_equal(w.emu->split.n, shards);
 		for (uint32_t i = 0; i < w.nadapters; i++)
-			switches[w.emu->shard_of[w.emu->own_port[w.adapter[i]]]]++;
+			switches[w.emu->split.of[w.emu->own_port[w.adapter[i]]]]++;
 		for (uint32_t i = 0; i < shards; i++)
 			assert_in_range(switches[i], 128 / shards, (128 + shards - 1) / shards);
 		for (uint32_t i = 0; i < w.emu->nports; i++)

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "draw.h"
-#include "emu/internal.h"
+#include "emu/slarb.h"
 
 #define QPS 40
 #define ALL 0xFFFFu

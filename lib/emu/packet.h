@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* An emulation on several cores. */
-#ifndef DL_EMU_SHARD_H
-#define DL_EMU_SHARD_H
+/* Where packets begin and end; and mail between shards. */
+#ifndef DL_EMU_PACKET_H
+#define DL_EMU_PACKET_H
 
-#include "emu/internal.h"
+#include "emu/state.h"
+
+/* ---- packet.c ----------------------------------------------------------- */
+
+/* A new packet, not initialised; NIL: none to be had (e->err is set). */
+uint32_t dl_emu_packet(struct dl_emu *e);
+/* A packet has come to an end port: count it and free it. */
+void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port);
+void dl_emu_lose(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause);
+
+/* ---- mail.c ------------------------------------------------------------- */
 
 /*
  * From one shard to another: credit, that a message has ended, or a packet.
@@ -31,21 +41,12 @@ struct dl_emu_note {
 	struct dl_emu_delivery delivery;
 };
 
-/* divide.c: so many shards of about the same size, in e->shard_of. */
-int dl_emu_divide(struct dl_emu *e, uint32_t shards);
-
-/* shard.c: an emulation on several cores. */
-int dl_emu_set_up_shards(struct dl_emu *e);
-void dl_emu_free_shards(struct dl_emu *e);
-void dl_emu_share(struct dl_emu *e);
-void dl_emu_run_shards(struct dl_emu *e, uint64_t until);
 void dl_emu_mail_packet(struct dl_emu *e, uint32_t port, uint32_t channel, uint64_t at,
 			uint32_t packet);
 void dl_emu_mail_credit(struct dl_emu *e, uint32_t port, uint32_t channel, uint64_t at,
 			const struct dl_emu_fcp *fcp);
 /* The source of a closed loop is to learn that a message has ended. */
 void dl_emu_end_message(struct dl_emu *e, uint32_t flow);
-void dl_emu_open_mail(struct dl_emu *e);
 void dl_emu_note(struct dl_emu *e, const struct dl_emu_delivery *d);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The parts of a running emulation; see engine.c for the model.
+ * The state of a running emulation; see engine.c for the model.
  *
  * Ports.  Those with a cable, adapters' ports and switches' ports 0 are
  * numbered without gaps, in the fabric's order: most switches have many ports
@@ -11,8 +11,8 @@
  * as receiver, both in one cache line of the port.  What port p sends on VL v
  * comes to VL v of its peer.
  */
-#ifndef DL_EMU_INTERNAL_H
-#define DL_EMU_INTERNAL_H
+#ifndef DL_EMU_STATE_H
+#define DL_EMU_STATE_H
 
 #include <errno.h>
 #include <stddef.h>
@@ -284,81 +284,165 @@ struct dl_emu_program {
 };
 
 /*
+ * What the layers below hop.c ask of it, the only calls upwards.  The layers,
+ * from below: events.c and slarb.c; packet.c and mail.c; transmit.c, one end of
+ * a link; forward.c, adapter.c and prefetch.c, switches and adapters; hop.c; all
+ * that sets up, runs and examines an emulation (run.h).  A file includes the
+ * headers of its own layer and of those below (test/doc/text.bats).
+ */
+struct dl_emu_handlers {
+	/* A port may have something to send, and its link may be free. */
+	void (*transmit)(struct dl_emu *e, struct dl_emu_link_port *p);
+	/* A packet asks for its output. */
+	void (*ask)(struct dl_emu *e, uint32_t packet, uint32_t out);
+	/* Units of a buffer are free again. */
+	void (*release)(struct dl_emu *e, uint32_t in, uint32_t units);
+	/* Is there credit worth a flow-control packet? */
+	void (*report)(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl);
+};
+
+/* What kind of run it is; some of it changes with faults. */
+struct dl_emu_mode {
+	bool worms;	  /* wormhole switching */
+	bool choosy;	  /* the first packet of a queue need not be the next */
+	bool plain;	  /* see hop.c */
+	bool looks_ahead; /* the way of a packet that arrives, in pk->out */
+	bool timers;	  /* flow-control packets may be lost */
+	bool large;	  /* the processor's caches do not hold it */
+};
+
+/* The forwarding tables turned round: by LID, then switch, the port. */
+struct dl_emu_routes {
+	uint8_t *at; /* NULL: see looks_ahead */
+	uint64_t row;
+	uint32_t n;
+};
+
+/* How an emulation is divided. */
+struct dl_emu_split {
+	struct dl_emu **shard;
+	uint32_t n;
+	uint64_t buckets; /* of a window */
+	uint16_t *of;	  /* by port: its shard; NULL: there is one */
+};
+
+/* A shard's records of packets. */
+struct dl_emu_stock {
+	uint32_t fresh, end; /* given to it, and never used */
+	uint32_t recycled;   /* a list */
+	uint32_t given;	     /* of the emulation: to all shards so far */
+	int64_t live;	     /* packets */
+};
+
+/* What a shard has for others, and for the source, at the end of a window. */
+struct dl_emu_outbox {
+	struct dl_emu_box *box[2]; /* by shard: mail of odd and even windows */
+	bool even;		   /* the window */
+	bool sent;		   /* mail, in this window */
+	struct dl_emu_note *notes;
+	uint32_t nnotes, notes_cap;
+};
+
+/* The search for deadlock. */
+struct dl_emu_look {
+	uint64_t next;
+	bool blocked; /* something has lacked credit since the last one */
+	struct dl_cycle cycle;
+};
+
+/* The sums of all shards. */
+struct dl_emu_sum {
+	struct dl_emu_totals totals;
+	struct dl_emu_level *levels; /* NULL: there is one shard */
+};
+
+/*
  * An emulation, or one shard of it.  The first shard is the emulation itself.
  * What is above `shared_end` is the same in all: written by one thread while
  * no others run, copied by dl_emu_share(), or, behind pointers, each place by
  * one shard.
  */
 struct dl_emu {
+	/* What it was given. */
 	const struct dl_fabric *f;
 	struct dl_emu_config c;
 	struct dl_emu_source source;
 	const struct dl_log *log;
-	struct dl_link_credit_terms terms; /* of all buffers of data VLs */
-	bool worms;			   /* wormhole switching */
-	bool choosy;			   /* the first packet of a queue need not be the next */
-	bool plain;			   /* see hop.c */
-	bool looks_ahead;		   /* the way of a packet that arrives, in pk->out */
-	bool timers;			   /* flow-control packets may be lost */
-	bool large;			   /* the processor's caches do not hold it */
+	const struct dl_tables *tables; /* for path SLs */
+	uint32_t *port_there;		/* our port in the tables' fabric; NULL: same */
 
-	struct dl_emu_pkt *packets;
-	struct dl_emu_origin *origins; /* by packet */
-	uint32_t packets_cap;
+	const struct dl_emu_handlers *handlers;
+	/* In a debug build, and with one shard; else NULL. */
+	int (*after_event)(const struct dl_emu *e, const struct dl_log *log);
+	struct dl_link_credit_terms terms; /* of all buffers of data VLs */
+	struct dl_emu_mode mode;
+
+	/* Ports and links. */
 	struct dl_emu_link_port *ports;
+	uint32_t nports;
 	struct dl_emu_worm *worm;     /* by channel; NULL: no wormhole switching */
 	struct dl_emu_losses *losses; /* by port */
+	struct dl_emu_port *counters; /* by port */
 	uint32_t *fabric_port;	      /* by port: port of the fabric */
-	uint32_t nports;
-	uint32_t *own_port; /* by port of the fabric: own number, or NIL */
+	uint32_t *own_port;	      /* by port of the fabric: own number, or NIL */
+	/* Nodes. */
 	struct dl_emu_switch *switches;
-	uint8_t *routes; /* by LID, then switch: the port; NULL: see looks_ahead */
-	uint64_t routes_row;
-	uint32_t nroutes;
+	struct dl_emu_routes routes;
 	struct dl_emu_adapter *adapters;
 	uint32_t nadapters;
 	struct dl_emu_flow *flows;
 	struct dl_emu_sl_qp *qps;
-	const struct dl_tables *tables; /* for path SLs */
-	uint32_t *port_there;		/* our port in the tables' fabric; NULL: same */
-	struct dl_emu_port *counters;
 	struct dl_emu_pair *pairs;
-	struct dl_emu **shards;
-	uint32_t nshards;
-	uint64_t buckets;   /* of a window */
-	uint16_t *shard_of; /* by port; NULL: there is one */
+	/* Packets. */
+	struct dl_emu_pkt *packets;
+	struct dl_emu_origin *origins; /* by packet */
+	uint32_t packets_cap;
+
+	struct dl_emu_split split;
 
 	uint64_t shared_end;
 	uint32_t number; /* of the shard */
 	uint64_t now;
 	int err;
-	uint64_t credited;	   /* credit that came until then counts */
-	uint32_t fresh, fresh_end; /* packets given, and never used */
-	uint64_t event;		   /* that is happening */
-	uint32_t free_packet;
+	uint64_t credited;   /* credit that came until then counts */
+	uint64_t event;	     /* that is happening */
 	uint32_t background; /* events that are deadlines */
-	int64_t live;	     /* packets */
-	bool blocked;	     /* something has lacked credit since the last look */
-	bool even;	     /* the window */
+	struct dl_emu_stock stock;
 	struct dl_emu_totals totals;
 	struct dl_emu_level levels[DL_EMU_LEVELS];
-	struct dl_emu_box *box[2]; /* by shard: mail of odd and even windows */
-	struct dl_emu_note *notes;
-	uint32_t nnotes, notes_cap;
+	struct dl_emu_outbox mail;
+	struct dl_emu_look look; /* of the emulation, but for `blocked` */
 	struct dl_emu_events events;
-	bool sent; /* mail, in this window */
 
 	/* Of the emulation alone. */
 	struct dl_arena arena; /* arrays that neither move nor are large */
 	struct dl_pool *pool;  /* threads of the other shards; NULL: there are none */
-	uint64_t next_check;
-	uint32_t given; /* packets, to shards so far */
 	struct dl_emu_program *programs;
-	struct dl_cycle cycle;
 	bool begun;
-	struct dl_emu_totals all;	 /* shards' sum */
-	struct dl_emu_level *all_levels; /* the same; NULL: there is one shard */
+	struct dl_emu_sum sum;
 };
+
+/* ---- calls upwards ----------------------------------------------------- */
+
+static inline void dl_emu_transmit(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	e->handlers->transmit(e, p);
+}
+
+static inline void dl_emu_ask(struct dl_emu *e, uint32_t packet, uint32_t out)
+{
+	e->handlers->ask(e, packet, out);
+}
+
+static inline void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units)
+{
+	e->handlers->release(e, in, units);
+}
+
+static inline void dl_emu_report(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl)
+{
+	e->handlers->report(e, p, vl);
+}
 
 /* ---- small things ------------------------------------------------------ */
 
@@ -440,12 +524,12 @@ static inline uint16_t dl_emu_units(const struct dl_emu *e, uint32_t bytes)
  */
 static inline uint16_t dl_emu_sound(const struct dl_emu *e, const struct dl_emu_vl_port *o)
 {
-	return e->timers ? o->sound : o->tx.sent;
+	return e->mode.timers ? o->sound : o->tx.sent;
 }
 
 static inline uint16_t dl_emu_entered(const struct dl_emu *e, const struct dl_emu_vl_port *in)
 {
-	return e->timers ? in->entered : in->rx.received;
+	return e->mode.timers ? in->entered : in->rx.received;
 }
 
 /* Units that are on their way from a sender to its peer's buffer. */
@@ -466,20 +550,17 @@ static inline void dl_emu_see_credit(const struct dl_emu *e, struct dl_emu_vl_po
 	o->credit_at = here ? DL_EMU_NEVER : o->credit_at;
 }
 
-/* A new packet, not initialised; NIL: none to be had (e->err is set). */
-uint32_t dl_emu_packet(struct dl_emu *e);
-
 static inline void dl_emu_recycle(struct dl_emu *e, uint32_t packet)
 {
-	e->packets[packet].next = e->free_packet;
-	e->free_packet = packet;
-	e->live--;
+	e->packets[packet].next = e->stock.recycled;
+	e->stock.recycled = packet;
+	e->stock.live--;
 }
 
 /* The shard that a port belongs to. */
 static inline struct dl_emu *dl_emu_shard(const struct dl_emu *e, uint32_t port)
 {
-	return e->shards[e->shard_of ? e->shard_of[port] : 0];
+	return e->split.shard[e->split.of ? e->split.of[port] : 0];
 }
 
 /* The parent of a copy; NIL for other packets. */
@@ -488,17 +569,6 @@ static inline uint32_t dl_emu_parent(const struct dl_emu *e, uint32_t packet)
 	return e->packets[packet].flags & DL_EMU_PK_COPY ? e->origins[packet].parent : DL_EMU_NIL;
 }
 
-/* engine.c: all events up to a time. */
-void dl_emu_run_to(struct dl_emu *e, uint64_t until);
-/* May something happen yet? */
-bool dl_emu_goes_on(const struct dl_emu *e);
-#define DL_EMU_PAUSE_BITS 20 /* every microsecond */
-/* Is it time, between two events, to ask, and is nothing left but timers? */
-bool dl_emu_pauses(const struct dl_emu *e, uint64_t before, uint64_t after);
-
-/* setup.c: of a bucket of events, with one thread. */
-unsigned int dl_emu_bucket_bits(const struct dl_emu *e);
-
 /* A port's index in the tables' fabric, or DL_NONE. */
 static inline uint32_t dl_emu_their_port(const struct dl_emu *e, uint32_t port)
 {
@@ -506,41 +576,6 @@ static inline uint32_t dl_emu_their_port(const struct dl_emu *e, uint32_t port)
 
 	return e->port_there ? e->port_there[in_fabric] : in_fabric;
 }
-
-/* hop.c: what every hop does. */
-void dl_emu_serve(struct dl_emu *e, uint64_t end);
-void dl_emu_send_next(struct dl_emu *e, struct dl_emu_link_port *p);
-void dl_emu_ask(struct dl_emu *e, uint32_t packet, uint32_t out);
-void dl_emu_enter(struct dl_emu *e, uint32_t packet);
-void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units);
-void dl_emu_maybe_tell(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl);
-void dl_emu_transmit(struct dl_emu *e, struct dl_emu_link_port *p);
-bool dl_emu_is_plain(const struct dl_emu *e);
-void dl_emu_deliver_credit(struct dl_emu *e, uint32_t channel, const struct dl_emu_fcp *fcp,
-			   uint64_t at);
-
-/* engine.c: an event that is not of every hop. */
-void dl_emu_dispatch(struct dl_emu *e, enum dl_emu_event_kind kind, uint64_t what);
-
-/* transmit.c: the sender of a link. */
-void dl_emu_unwait(struct dl_emu *e, uint32_t packet);
-void dl_emu_pass_deadline(struct dl_emu *e, struct dl_emu_link_port *p, bool now);
-bool dl_emu_loses_fcp(struct dl_emu *e, const struct dl_emu_link_port *p,
-		      const struct dl_link_fcp *fcp);
-bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_emu_vl_port *o);
-void dl_emu_expect_credit(struct dl_emu *e, uint32_t channel, const struct dl_emu_fcp *fcp,
-			  uint64_t at);
-void dl_emu_wait_for_credit(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vls);
-void dl_emu_credit(struct dl_emu *e, uint32_t channel, uint32_t record);
-void dl_emu_deadline(struct dl_emu *e, uint32_t port);
-void dl_emu_tell_later(struct dl_emu *e, struct dl_emu_link_port *p);
-unsigned int dl_emu_choose(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t *packet);
-uint64_t dl_emu_worm_sent(struct dl_emu *e, const struct dl_emu_pkt *pk, uint64_t time);
-void dl_emu_damage(struct dl_emu *e, const struct dl_emu_link_port *p, struct dl_emu_pkt *pk,
-		   struct dl_emu_vl_port *o);
-void dl_emu_leave_adapter(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet);
-void dl_emu_left_adapter(struct dl_emu *e, struct dl_emu_link_port *p);
-void dl_emu_wake_outputs(struct dl_emu *e, const struct dl_emu_switch *s);
 
 static inline void dl_emu_note_idle(const struct dl_emu *e, struct dl_emu_link_port *p)
 {
@@ -566,7 +601,7 @@ static inline void dl_emu_wait_for(struct dl_emu *e, uint32_t packet, uint32_t o
 		o->units = pk->units;
 		o->served = e->now;
 		p->waiting |= 1u << vl;
-	} else if (e->worms && !(pk->flags & DL_EMU_PK_HEAD) && e->worm[out].owner == pk->in) {
+	} else if (e->mode.worms && !(pk->flags & DL_EMU_PK_HEAD) && e->worm[out].owner == pk->in) {
 		pk->wait_next = o->head; /* goes on where it stopped */
 		o->head = packet;
 		o->units = pk->units;
@@ -601,11 +636,6 @@ static inline void dl_emu_message_at(struct dl_emu *e, uint64_t time, uint32_t f
 		  (ended ? DL_EMU_EV_ENDED : 0) | flow);
 }
 
-/* prefetch.c: before the events of a bucket are served. */
-void dl_emu_look_ahead(const struct dl_emu *e);
-/* Of a packet that came to the bucket while it was served. */
-void dl_emu_find_way(const struct dl_emu *e, uint32_t in, uint32_t packet);
-
 /* Where the tables have an adapter's SL for a destination, or NULL. */
 static inline const uint8_t *dl_emu_path_sl(const struct dl_emu *e, const struct dl_emu_adapter *a,
 					    uint16_t dlid)
@@ -615,42 +645,5 @@ static inline const uint8_t *dl_emu_path_sl(const struct dl_emu *e, const struct
 
 	return class == DL_NONE ? NULL : &a->path_sl[class];
 }
-
-/* forward.c: from a switch's input to its outputs. */
-void dl_emu_look(struct dl_emu *e, uint32_t in);
-bool dl_emu_came_through(struct dl_emu *e, uint32_t in, uint32_t packet);
-void dl_emu_limit_wait(struct dl_emu *e, uint32_t packet, uint32_t out);
-void dl_emu_ready(struct dl_emu *e, uint32_t in, uint32_t output);
-void dl_emu_expire(struct dl_emu *e, uint32_t in, uint32_t output);
-/* The head of a buffer, or a copy of it, has left or been thrown away. */
-void dl_emu_copy_gone(struct dl_emu *e, uint32_t parent);
-void dl_emu_unbuffer(struct dl_emu *e, uint32_t in);
-/* Drop a packet that waits for an output. */
-void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause);
-
-/* adapter.c */
-void dl_emu_flow_next(struct dl_emu *e, uint32_t flow);
-void dl_emu_message(struct dl_emu *e, uint64_t what);
-void dl_emu_fill(struct dl_emu *e, struct dl_emu_adapter *a);
-void dl_emu_qp_switched(struct dl_emu *e, uint32_t adapter);
-void dl_emu_receive(struct dl_emu *e, uint32_t packet);
-void dl_emu_receive_done(struct dl_emu *e, uint32_t adapter);
-void dl_emu_take_in(struct dl_emu *e, struct dl_emu_adapter *a);
-/* A packet has come to an end port: count it and free it. */
-void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port);
-void dl_emu_lose(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause);
-void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a);
-
-/* deadlock.c: fill in e->cycle; 0, 1 (there is one) or -ENOMEM. */
-int dl_emu_look_for_deadlock(struct dl_emu *e);
-
-/* setup.c */
-int dl_emu_program_switches(struct dl_emu *e, const struct dl_tables *t, const uint32_t *there);
-int dl_emu_program_ports(struct dl_emu *e, bool first);
-
-/*
- * audit.c: do the laws of conservation hold?  O(everything).  0 or -EPROTO.
- */
-int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log);
 
 #endif

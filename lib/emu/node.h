@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Switches and adapters, but for what every hop does. */
+#ifndef DL_EMU_NODE_H
+#define DL_EMU_NODE_H
+
+#include "emu/transmit.h"
+
+/* forward.c: from a switch's input to its outputs. */
+void dl_emu_look(struct dl_emu *e, uint32_t in);
+bool dl_emu_came_through(struct dl_emu *e, uint32_t in, uint32_t packet);
+void dl_emu_limit_wait(struct dl_emu *e, uint32_t packet, uint32_t out);
+void dl_emu_ready(struct dl_emu *e, uint32_t in, uint32_t output);
+void dl_emu_expire(struct dl_emu *e, uint32_t in, uint32_t output);
+/* The head of a buffer, or a copy of it, has left or been thrown away. */
+void dl_emu_copy_gone(struct dl_emu *e, uint32_t parent);
+/* Drop a packet that waits for an output. */
+void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause);
+
+/* adapter.c */
+void dl_emu_flow_next(struct dl_emu *e, uint32_t flow);
+void dl_emu_message(struct dl_emu *e, uint64_t what);
+void dl_emu_fill(struct dl_emu *e, struct dl_emu_adapter *a);
+void dl_emu_qp_switched(struct dl_emu *e, uint32_t adapter);
+void dl_emu_leave_adapter(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet);
+void dl_emu_left_adapter(struct dl_emu *e, struct dl_emu_link_port *p);
+void dl_emu_receive(struct dl_emu *e, uint32_t packet);
+void dl_emu_receive_done(struct dl_emu *e, uint32_t adapter);
+void dl_emu_take_in(struct dl_emu *e, struct dl_emu_adapter *a);
+void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a);
+
+/* prefetch.c: before the events of a bucket are served. */
+void dl_emu_look_ahead(const struct dl_emu *e);
+/* Of a packet that came to the bucket while it was served. */
+void dl_emu_find_way(const struct dl_emu *e, uint32_t in, uint32_t packet);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Where packets begin and end.
+ *
+ * Records of packets are numbered for all shards; each takes new ones in
+ * stocks, and keeps those that have ended for itself.
+ */
+#include "config.h"
+
+#include "emu/packet.h"
+
+/* ---- new ones --------------------------------------------------------- */
+
+#define GIVEN 64 /* to a shard at a time */
+
+/* More packets for a shard; false: there are none. */
+static bool more_packets(struct dl_emu *e)
+{
+	uint32_t *given = &e->split.shard[0]->stock.given, end = e->packets_cap;
+	uint32_t first = __atomic_fetch_add(given, GIVEN, __ATOMIC_RELAXED);
+
+	if (first >= end) {
+		__atomic_fetch_sub(given, GIVEN, __ATOMIC_RELAXED);
+		return false;
+	}
+	e->stock.fresh = first;
+	e->stock.end = end - first < GIVEN ? end : first + GIVEN;
+	return true;
+}
+
+uint32_t dl_emu_packet(struct dl_emu *e)
+{
+	uint32_t packet = e->stock.recycled;
+
+	if (packet != DL_EMU_NIL) {
+		e->stock.recycled = e->packets[packet].next;
+	} else {
+		if (e->stock.fresh == e->stock.end && !more_packets(e)) {
+			e->err = -EOVERFLOW;
+			return DL_EMU_NIL;
+		}
+		packet = e->stock.fresh++;
+	}
+	e->stock.live++;
+	return packet;
+}
+
+/* ---- ends ------------------------------------------------------------- */
+
+/* A packet ends; if it was a message's last, the source of a closed loop learns of it. */
+static inline void packet_end(struct dl_emu *e, uint32_t packet)
+{
+	uint8_t flags = e->packets[packet].flags;
+	uint32_t flow = e->origins[packet].flow;
+
+	if (flags & DL_EMU_PK_LAST && !(flags & DL_EMU_PK_MCAST) && e->flows[flow].window)
+		dl_emu_end_message(e, flow);
+	dl_emu_recycle(e, packet);
+}
+
+/* The port's counter that IBA 16.1.3.5 has for it, if there is one. */
+static void count_drop(struct dl_emu *e, const struct dl_emu_pkt *pk, enum dl_emu_drop cause)
+{
+	struct dl_emu_port *in = &e->counters[dl_emu_port_of(pk->in)];
+
+	switch (cause) {
+	case DL_EMU_DROP_NO_ENTRY:
+	case DL_EMU_DROP_NO_VL:
+		in->relay_errors++;
+		break;
+	case DL_EMU_DROP_DEAD_LINK:
+	case DL_EMU_DROP_HOQ_LIFE:
+	case DL_EMU_DROP_UNLISTED:
+		if (pk->out == pk->in) /* what was on the wire: the peer's */
+			e->ports[dl_emu_port_of(pk->in)].cut++;
+		else if (pk->out != DL_EMU_NIL)
+			e->ports[dl_emu_port_of(pk->out)].discards++;
+		else /* the table names a port without a cable */
+			in->relay_errors++;
+		break;
+	case DL_EMU_DROP_CORRUPT:
+		in->rcv_errors++;
+		break;
+	case DL_EMU_DROP_SMP_FULL:
+		in->vl15_dropped++;
+		break;
+	case DL_EMU_DROP_WRONG_END:
+	case DL_EMU_DROPS:
+		break;
+	}
+}
+
+void dl_emu_lose(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause)
+{
+	if (!e->packets[packet].bytes) { /* what it ends is counted */
+		dl_emu_recycle(e, packet);
+		return;
+	}
+	e->totals.dropped++;
+	e->totals.drops[cause]++;
+	count_drop(e, &e->packets[packet], cause);
+	packet_end(e, packet);
+}
+
+static void count_pair(struct dl_emu *e, const struct dl_emu_origin *from, uint32_t port)
+{
+	uint32_t src = e->flows[from->flow].adapter, to = e->ports[port].adapter;
+	struct dl_emu_pair *pair;
+	uint64_t latency = e->now - from->created;
+
+	if (to == DL_EMU_NIL)
+		return;
+	pair = &e->pairs[src * (size_t)e->nadapters + to];
+	pair->packets++;
+	pair->bytes += from->data;
+	pair->latency_sum += latency;
+	if (latency > pair->latency_max)
+		pair->latency_max = latency;
+}
+
+void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port)
+{
+	const struct dl_emu_pkt *pk = &e->packets[packet];
+	const struct dl_emu_origin *from = &e->origins[packet];
+	bool second = pk->flags & DL_EMU_PK_LEVEL;
+	struct dl_emu_level *level = &e->levels[second];
+
+	if (!(pk->flags & DL_EMU_PK_TAIL)) {
+		dl_emu_recycle(e, packet);
+		return;
+	}
+	e->totals.delivered++;
+	e->totals.delivered_bytes += from->data;
+	e->totals.latency_sum += e->now - from->created;
+	e->totals.last_delivery = e->now;
+	e->counters[port].received_bytes += from->data;
+	if (dl_emu_is_data(pk->in)) {
+		level->packets++;
+		level->bytes += from->data;
+		level->sls |= 1u << pk->sl;
+		dl_emu_histogram_add(&level->latency, e->now - from->created);
+		dl_emu_histogram_add(&level->network, e->now - from->injected);
+	}
+	if (e->pairs)
+		count_pair(e, from, port);
+	if (e->source.delivered) {
+		struct dl_emu_delivery d = {
+			.created = from->created,
+			.injected = from->injected,
+			.at = e->now,
+			.flow = from->flow,
+			.dst = e->fabric_port[port],
+			.bytes = from->data,
+			.dlid = pk->dlid,
+			.level = second,
+			.sl = pk->sl,
+			.last = pk->flags & DL_EMU_PK_LAST,
+		};
+
+		if (e->split.n == 1)
+			e->source.delivered(e->source.context, &d);
+		else
+			dl_emu_note(e, &d);
+	}
+	packet_end(e, packet);
+}

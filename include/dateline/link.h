@@ -151,8 +151,8 @@ static inline uint64_t dl_link_arb_ready(const struct dl_link_arb_table *t, unsi
 
 /*
  * Decide which data packet to send (B3-B7): see dl_link_arbiter_pick().  There
- * is a choice between high and low in nearly every decision, and nobody can
- * foretell it: so it is worked out, and not branched upon.
+ * is a choice between high and low in nearly every decision, which no branch
+ * predictor knows: so it is computed without branches.
  */
 static inline __attribute__((always_inline)) enum dl_link_kind
 dl_link_arbiter_pick_data(struct dl_link_arbiter *a, unsigned int sendable,
@@ -247,7 +247,7 @@ dl_link_arbiter_charge(struct dl_link_arbiter *a, const struct dl_link_pick *pic
 		const struct dl_link_arb_table *t = &p->table[pick->side];
 		struct dl_link_arb_position *place = &a->place[pick->side];
 		unsigned int next = pick->entry + 1 < t->n ? pick->entry + 1 : 0;
-		/* Masks, for a compiler would branch, and nobody can foretell where to. */
+		/* Masks instead of branches, which cannot be predicted here. */
 		uint32_t weight = t->entry[pick->entry].weight;
 		uint32_t goes_on = -(uint32_t)(place->live & (place->at == pick->entry));
 		int32_t left = (weight ^ ((weight ^ place->left) & goes_on)) - (bytes + 63) / 64;
@@ -489,8 +489,8 @@ static inline bool dl_link_credit_should_report(const struct dl_link_credit_term
  * The flow-control packet (rules C2, IBA 7.9.4): its bits, its check sum, and
  * what it does at both ends of a link.
  *
- * One packet serves both directions of a VL: FCTBS tells the far receiver
- * what its sender has sent, FCCL tells the far sender what it may send.  Under
+ * One packet serves both directions of a VL: FCTBS is what this port has sent,
+ * for the far receiver; FCCL is what the far port may send.  Under
  * the PCI Express style scheme the same fields hold Tx_Cnt and Fwd_Cnt.
  */
 

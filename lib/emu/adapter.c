@@ -22,8 +22,8 @@
 
 /* ---- sending ----------------------------------------------------------- */
 
-static unsigned int sl_of(const struct dl_emu *e, const struct dl_emu_adapter *a,
-			  const struct dl_emu_message *m)
+static unsigned int sl_of_message(const struct dl_emu *e, const struct dl_emu_adapter *a,
+				  const struct dl_emu_message *m)
 {
 	unsigned int sl = m->sl;
 
@@ -157,7 +157,7 @@ static void start_message(struct dl_emu *e, uint32_t flow)
 	}
 	f->active = true;
 	f->left = f->message.bytes ? f->message.bytes : 1;
-	f->sl = sl_of(e, a, &f->message);
+	f->sl = sl_of_message(e, a, &f->message);
 	dl_emu_sl_sched_work(&a->sched, flow, f->sl);
 }
 
@@ -268,7 +268,7 @@ void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a)
 /* ---- receiving --------------------------------------------------------- */
 
 /* A packet's last bit has come to an adapter, which takes it in. */
-static void take(struct dl_emu *e, uint32_t packet)
+static void take_packet(struct dl_emu *e, uint32_t packet)
 {
 	const struct dl_emu_pkt *pk = &e->packets[packet];
 	uint32_t in = pk->in, port = dl_emu_port_of(in);
@@ -313,7 +313,7 @@ void dl_emu_receive_done(struct dl_emu *e, uint32_t adapter)
 
 	a->head = e->packets[packet].next;
 	a->draining = false;
-	take(e, packet);
+	take_packet(e, packet);
 	dl_emu_take_in(e, a);
 }
 
@@ -323,7 +323,7 @@ void dl_emu_receive(struct dl_emu *e, uint32_t packet)
 	struct dl_emu_adapter *a = &e->adapters[e->ports[port].adapter];
 
 	if (!a->stopped && a->rate >= 1000000 && a->head == DL_EMU_NIL) {
-		take(e, packet);
+		take_packet(e, packet);
 		return;
 	}
 	e->packets[packet].next = DL_EMU_NIL;

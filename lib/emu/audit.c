@@ -30,7 +30,7 @@ static bool is_spread(const struct dl_emu *e, uint32_t packet)
 	       e->origins[packet].copies;
 }
 
-static void one(const struct dl_emu *e, struct count *n, uint32_t packet, bool holds_room)
+static void count_packet(const struct dl_emu *e, struct count *n, uint32_t packet, bool holds_room)
 {
 	const struct dl_emu_pkt *pk = &e->packets[packet];
 
@@ -49,19 +49,19 @@ static void count_queues(const struct dl_emu *e, struct count *n)
 
 		for (uint32_t p = v->head; p != DL_EMU_NIL; p = e->packets[p].wait_next)
 			if (adapter || e->packets[p].flags & DL_EMU_PK_COPY)
-				one(e, n, p, false);
+				count_packet(e, n, p, false);
 		for (uint32_t p = v->in; p != DL_EMU_NIL; p = e->packets[p].next) {
-			one(e, n, p, true);
+			count_packet(e, n, p, true);
 			if (!is_spread(e, p))
 				continue;
 			for (uint32_t q = e->origins[p].early; q != DL_EMU_NIL;
 			     q = e->packets[q].next)
-				one(e, n, q, false);
+				count_packet(e, n, q, false);
 		}
 	}
 	for (uint32_t a = 0; a < e->nadapters; a++)
 		for (uint32_t p = e->adapters[a].head; p != DL_EMU_NIL; p = e->packets[p].next)
-			one(e, n, p, true);
+			count_packet(e, n, p, true);
 }
 
 struct audit {
@@ -83,7 +83,7 @@ static void count_event(void *context, uint64_t time, uint32_t log, unsigned int
 	switch (kind) {
 	case DL_EMU_EV_ARRIVE:
 	case DL_EMU_EV_TAKE:
-		one(e, n, id, false);
+		count_packet(e, n, id, false);
 		/* What was damaged will be entered nowhere. */
 		if (e->packets[id].epoch == p->epoch &&
 		    (!(e->packets[id].flags & DL_EMU_PK_LOST) || e->mode.worms))

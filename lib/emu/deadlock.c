@@ -17,7 +17,7 @@
  * left, so one copy that waits for the set is enough to keep it there.
  *
  * Not a deadlock, and never suspected: waiting for an adapter (it takes
- * packets in, or was told to stop, which may end), for a link that is down,
+ * packets in, or was stopped by a fault, which may end), for a link that is down,
  * for an arbiter that does not serve the VL (that is starvation), for credit
  * that was lost (the next message brings it).  And with a lifetime limit in
  * the switches nothing waits for ever; the engine does not ask then.
@@ -60,7 +60,7 @@ static uint32_t far_buffer(const struct dl_emu *e, uint32_t out)
 }
 
 /* The output channel that feeds a buffer. */
-static uint32_t feeding(const struct dl_emu *e, uint32_t in)
+static uint32_t feeding_channel(const struct dl_emu *e, uint32_t in)
 {
 	return dl_emu_channel(e->ports[dl_emu_port_of(in)].peer, dl_emu_vl_of(in));
 }
@@ -74,7 +74,7 @@ static bool is_flit_coming(const struct dl_emu *e, uint32_t out)
 }
 
 /* The buffer whose emptying a waiting packet waits for, or NIL. */
-static uint32_t waits_for(const struct dl_emu *e, uint32_t packet)
+static uint32_t awaited_buffer(const struct dl_emu *e, uint32_t packet)
 {
 	uint32_t out = e->packets[packet].out, far;
 	const struct dl_emu_vl_port *o, *i;
@@ -139,7 +139,7 @@ static uint32_t next_waiting(const struct dl_emu *e, struct reasons *r)
 }
 
 /* May the buffer's head stay for ever, as far as this set goes? */
-static bool held(const struct look *l, uint32_t in)
+static bool is_held(const struct look *l, uint32_t in)
 {
 	const struct dl_emu *e = l->e;
 	struct reasons r;
@@ -147,14 +147,14 @@ static bool held(const struct look *l, uint32_t in)
 
 	open_reasons(e, in, &r);
 	while ((packet = next_waiting(e, &r)) != DL_EMU_NIL) {
-		for_what = waits_for(e, packet);
+		for_what = awaited_buffer(e, packet);
 		if (for_what != DL_EMU_NIL && l->suspect[for_what])
 			return true;
 	}
 	return false;
 }
 
-static void clear(struct look *l, uint32_t in)
+static void clear_suspect(struct look *l, uint32_t in)
 {
 	l->suspect[in] = false;
 	l->queue[l->tail++] = in;
@@ -164,7 +164,7 @@ static void clear(struct look *l, uint32_t in)
 static void look_behind(struct look *l, uint32_t in)
 {
 	const struct dl_emu *e = l->e;
-	uint32_t out = feeding(e, in), packet;
+	uint32_t out = feeding_channel(e, in), packet;
 
 	if (e->ports[dl_emu_port_of(in)].peer == DL_EMU_NIL)
 		return;
@@ -172,8 +172,8 @@ static void look_behind(struct look *l, uint32_t in)
 	     packet = e->packets[packet].wait_next) {
 		uint32_t from = e->packets[packet].in;
 
-		if (l->suspect[from] && !held(l, from))
-			clear(l, from);
+		if (l->suspect[from] && !is_held(l, from))
+			clear_suspect(l, from);
 	}
 }
 
@@ -183,7 +183,7 @@ static void suspect_those_at(struct look *l, uint32_t out)
 	const struct dl_emu *e = l->e;
 	uint32_t packet = dl_emu_vl_at(e, out)->head;
 
-	if (waits_for(e, packet) == DL_EMU_NIL)
+	if (awaited_buffer(e, packet) == DL_EMU_NIL)
 		return;
 	for (; packet != DL_EMU_NIL; packet = e->packets[packet].wait_next) {
 		uint32_t in = e->packets[packet].in;
@@ -196,7 +196,7 @@ static void suspect_those_at(struct look *l, uint32_t out)
 	}
 }
 
-static uint32_t find_set(struct look *l)
+static uint32_t find_suspects(struct look *l)
 {
 	const struct dl_emu *e = l->e;
 	uint32_t left = 0;
@@ -205,8 +205,8 @@ static uint32_t find_set(struct look *l)
 		for (unsigned int vls = e->ports[i].waiting; vls; vls &= vls - 1)
 			suspect_those_at(l, dl_emu_channel(i, __builtin_ctz(vls)));
 	for (uint32_t i = 0; i < l->n; i++)
-		if (l->suspect[l->suspects[i]] && !held(l, l->suspects[i]))
-			clear(l, l->suspects[i]);
+		if (l->suspect[l->suspects[i]] && !is_held(l, l->suspects[i]))
+			clear_suspect(l, l->suspects[i]);
 	while (l->head < l->tail)
 		look_behind(l, l->queue[l->head++]);
 	for (uint32_t i = 0; i < l->n; i++)
@@ -216,7 +216,7 @@ static uint32_t find_set(struct look *l)
 
 /* ---- the circle -------------------------------------------------------- */
 
-static bool visit(struct look *l, uint32_t from, uint32_t to, uint32_t start)
+static bool visit_buffer(struct look *l, uint32_t from, uint32_t to, uint32_t start)
 {
 	if (to == DL_EMU_NIL || !l->suspect[to])
 		return false;
@@ -241,7 +241,7 @@ static uint32_t circle_through(struct look *l, uint32_t start)
 
 		open_reasons(l->e, at, &r);
 		while ((packet = next_waiting(l->e, &r)) != DL_EMU_NIL)
-			if (visit(l, at, waits_for(l->e, packet), start))
+			if (visit_buffer(l, at, awaited_buffer(l->e, packet), start))
 				return at;
 	}
 	return DL_EMU_NIL;
@@ -258,7 +258,7 @@ static uint32_t length_from(const struct look *l, uint32_t last, uint32_t start)
 
 static struct dl_cycle_step step_of(const struct dl_emu *e, uint32_t in)
 {
-	uint32_t out = feeding(e, in), head = dl_emu_vl_at(e, in)->in;
+	uint32_t out = feeding_channel(e, in), head = dl_emu_vl_at(e, in)->in;
 	const struct dl_emu_pkt *pk = &e->packets[head];
 
 	return (struct dl_cycle_step){
@@ -320,7 +320,7 @@ int dl_emu_look_for_deadlock(struct dl_emu *e)
 	l.queue = malloc((n + 1ul) * sizeof(*l.queue));
 	l.parent = malloc((n + 1ul) * sizeof(*l.parent));
 	if (l.suspect && l.suspects && l.queue && l.parent)
-		err = find_set(&l) ? shortest_circle(e, &l, n) : 0;
+		err = find_suspects(&l) ? shortest_circle(e, &l, n) : 0;
 	free(l.suspect);
 	free(l.suspects);
 	free(l.queue);

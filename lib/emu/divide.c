@@ -30,7 +30,7 @@ struct division {
 };
 
 /* The switch behind a port, if it belongs to the same part; else DL_EMU_NIL. */
-static uint32_t neighbour(const struct division *d, uint32_t sw, unsigned int number)
+static uint32_t neighbour_switch(const struct division *d, uint32_t sw, unsigned int number)
 {
 	const struct dl_emu *e = d->e;
 	uint32_t port = e->switches[sw].ports[number];
@@ -56,8 +56,8 @@ static void go_elsewhere(struct division *d, const uint32_t *part, uint32_t at, 
  * Returns the farthest one, or the farthest at the end of a straight line, to
  * which there is one shortest path alone.
  */
-static uint32_t measure(struct division *d, const uint32_t *part, uint32_t n, uint32_t start,
-			int32_t *distance, bool straight)
+static uint32_t measure_part(struct division *d, const uint32_t *part, uint32_t n, uint32_t start,
+			     int32_t *distance, bool straight)
 {
 	uint32_t tail = 1, end = start;
 
@@ -75,7 +75,7 @@ static uint32_t measure(struct division *d, const uint32_t *part, uint32_t n, ui
 		if (!straight || !d->forked[sw])
 			end = sw;
 		for (unsigned int p = 1; p < d->e->switches[sw].nports; p++) {
-			to = neighbour(d, sw, p);
+			to = neighbour_switch(d, sw, p);
 			if (to == DL_EMU_NIL)
 				continue;
 			if (d->seen[to] == d->search) {
@@ -91,7 +91,7 @@ static uint32_t measure(struct division *d, const uint32_t *part, uint32_t n, ui
 	return end;
 }
 
-static int compare_keys(const void *a, const void *b)
+static int by_distance(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
@@ -103,7 +103,7 @@ static int compare_keys(const void *a, const void *b)
  * nearer they are to it than to the other, form a part of their own.  Returns
  * how many links it has to the rest.
  */
-static uint32_t cut(struct division *d, uint32_t *part, uint32_t n, uint32_t here, bool both)
+static uint32_t cut_part(struct division *d, uint32_t *part, uint32_t n, uint32_t here, bool both)
 {
 	uint32_t links = 0;
 
@@ -111,7 +111,7 @@ static uint32_t cut(struct division *d, uint32_t *part, uint32_t n, uint32_t her
 		d->key[i] = (int64_t)(d->near[part[i]] - (both ? d->far[part[i]] : 0)) *
 				    (INT64_C(1) << 32) +
 			    part[i];
-	qsort(d->key, n, sizeof(*d->key), compare_keys);
+	qsort(d->key, n, sizeof(*d->key), by_distance);
 	d->search++;
 	for (uint32_t i = 0; i < n; i++) {
 		part[i] = (uint32_t)d->key[i];
@@ -120,29 +120,29 @@ static uint32_t cut(struct division *d, uint32_t *part, uint32_t n, uint32_t her
 	}
 	for (uint32_t i = 0; i < here; i++)
 		for (unsigned int p = 1; p < d->e->switches[part[i]].nports; p++) {
-			uint32_t to = neighbour(d, part[i], p);
+			uint32_t to = neighbour_switch(d, part[i], p);
 
 			links += to != DL_EMU_NIL && d->seen[to] != d->search;
 		}
 	return links;
 }
 
-static void divide(struct division *d, uint32_t *part, uint32_t n, uint32_t shards)
+static void divide_part(struct division *d, uint32_t *part, uint32_t n, uint32_t shards)
 {
 	uint16_t first = d->shard[part[0]];
 	uint32_t half = shards / 2, here = (uint64_t)n * half / shards, end;
 
 	if (shards == 1)
 		return;
-	end = measure(d, part, n, part[0], d->near, false);
-	end = measure(d, part, n, end, d->near, true);
-	measure(d, part, n, end, d->far, false);
-	if (cut(d, part, n, here, false) < cut(d, part, n, here, true))
-		cut(d, part, n, here, false);
+	end = measure_part(d, part, n, part[0], d->near, false);
+	end = measure_part(d, part, n, end, d->near, true);
+	measure_part(d, part, n, end, d->far, false);
+	if (cut_part(d, part, n, here, false) < cut_part(d, part, n, here, true))
+		cut_part(d, part, n, here, false);
 	for (uint32_t i = here; i < n; i++)
 		d->shard[part[i]] = first + half;
-	divide(d, part, here, half);
-	divide(d, part + here, n - here, shards - half);
+	divide_part(d, part, here, half);
+	divide_part(d, part + here, n - here, shards - half);
 }
 
 /* By port: the shard of its switch, or of the switch that its adapter is at. */
@@ -169,7 +169,7 @@ int dl_emu_divide(struct dl_emu *e, uint32_t shards)
 	for (uint32_t i = 0; !err && i < n; i++)
 		d.order[i] = i;
 	if (!err)
-		divide(&d, d.order, n, shards);
+		divide_part(&d, d.order, n, shards);
 	for (uint32_t i = 0; !err && i < e->nports; i++) {
 		const struct dl_emu_link_port *p = &e->ports[i];
 		uint32_t sw = p->sw == DL_EMU_NIL && p->peer != DL_EMU_NIL ? e->ports[p->peer].sw :

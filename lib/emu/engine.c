@@ -93,7 +93,7 @@ static int at_rest(struct dl_emu *e)
  * The regular look.  Returns 1: stop, there is a deadlock.  It needs somebody
  * who asked for credit in vain since the last one.
  */
-static int check(struct dl_emu *e)
+static int check_regularly(struct dl_emu *e)
 {
 	bool blocked = false;
 	int found;
@@ -109,7 +109,7 @@ static int check(struct dl_emu *e)
 	return found > 0 ? e->c.stop_on_deadlock : found;
 }
 
-static void begin(struct dl_emu *e)
+static void begin_run(struct dl_emu *e)
 {
 	for (uint32_t f = 0; f < e->source.nflows; f++)
 		dl_emu_flow_next(dl_emu_shard(e, e->adapters[e->flows[f].adapter].port), f);
@@ -143,7 +143,7 @@ void dl_emu_run_to(struct dl_emu *e, uint64_t until)
 	} while (e->split.n > 1 || !dl_emu_pauses(e, e->now, e->events.bucket << e->events.shift));
 }
 
-static void run_all(struct dl_emu *e, uint64_t until)
+static void run_all_shards(struct dl_emu *e, uint64_t until)
 {
 	if (e->split.n == 1)
 		dl_emu_run_to(e, until);
@@ -164,19 +164,19 @@ int dl_emu_run(struct dl_emu *e, uint64_t until)
 
 	if (!e->begun) {
 		e->begun = true;
-		begin(e);
+		begin_run(e);
 	}
 	e->mode.plain = dl_emu_is_plain(e);
 	dl_emu_share(e);
 	while (!err && !e->err && dl_emu_goes_on(e) && e->look.next <= until) {
-		run_all(e, e->look.next);
+		run_all_shards(e, e->look.next);
 		if (!e->err && dl_emu_goes_on(e)) {
 			set_clock(e, e->look.next);
-			err = check(e);
+			err = check_regularly(e);
 		}
 	}
 	if (!err && !e->err && dl_emu_goes_on(e))
-		run_all(e, until);
+		run_all_shards(e, until);
 	if (err || e->err)
 		return err > 0 ? DL_EMU_DEADLOCK : err ? err : e->err;
 	if (!dl_emu_goes_on(e)) {

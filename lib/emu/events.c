@@ -15,7 +15,7 @@
 #define FIRST_CAP 13 /* with the rest two cache lines */
 
 /* One with the same keys and room for more, or NULL. */
-static struct dl_emu_batch *grow(struct dl_emu_events *q, struct dl_emu_batch *b)
+static struct dl_emu_batch *grow_batch(struct dl_emu_events *q, struct dl_emu_batch *b)
 {
 	bool first = b == q->none;
 	uint32_t cap = first ? FIRST_CAP : 2 * b->cap + 3;
@@ -32,7 +32,7 @@ static struct dl_emu_batch *grow(struct dl_emu_events *q, struct dl_emu_batch *b
 }
 
 /* A batch of a slot with room for one key more, or NULL. */
-static struct dl_emu_batch *make_room(struct dl_emu_events *q, uint32_t log, uint32_t slot)
+static struct dl_emu_batch *batch_with_room(struct dl_emu_events *q, uint32_t log, uint32_t slot)
 {
 	struct dl_emu_batch *b = q->slot[log][slot], *spare = q->spare[log];
 
@@ -40,7 +40,7 @@ static struct dl_emu_batch *make_room(struct dl_emu_events *q, uint32_t log, uin
 		q->spare[log] = spare->next;
 		b = spare;
 	} else {
-		b = grow(q, b);
+		b = grow_batch(q, b);
 		if (!b)
 			return NULL;
 	}
@@ -129,13 +129,13 @@ static struct dl_emu_far_event pop_far(struct dl_emu_events *q)
 }
 
 /* Into the bucket being served: before the keys that are later. */
-static void insert(struct dl_emu_events *q, uint32_t log, uint64_t key)
+static void insert_key(struct dl_emu_events *q, uint32_t log, uint64_t key)
 {
 	struct dl_emu_batch *b = q->served[log];
 	uint32_t first = q->at[log] - b->key, at;
 
 	if (b->n == b->cap) {
-		b = grow(q, b);
+		b = grow_batch(q, b);
 		if (!b)
 			return;
 		q->served[log] = b;
@@ -155,11 +155,11 @@ __attribute__((noinline)) void dl_emu_events_push_rare(struct dl_emu_events *q, 
 	struct dl_emu_batch *b;
 
 	if (bucket <= q->bucket) {
-		insert(q, log, key);
+		insert_key(q, log, key);
 	} else if (bucket - q->bucket >= DL_EMU_SLOTS) {
 		push_far(q, (struct dl_emu_far_event){ time, key, log });
 	} else {
-		b = make_room(q, log, bucket % DL_EMU_SLOTS);
+		b = batch_with_room(q, log, bucket % DL_EMU_SLOTS);
 		if (b)
 			b->key[b->n++] = key;
 	}
@@ -201,16 +201,16 @@ static bool reserve_scratch(struct dl_emu_events *q, uint32_t n)
 	return q->scratch;
 }
 
-static void divide(struct dl_emu_events *q, uint64_t *key, uint32_t n);
+static void sort_by_parts(struct dl_emu_events *q, uint64_t *key, uint32_t n);
 
-static inline void sort(struct dl_emu_events *q, uint64_t *key, uint32_t n)
+static inline void sort_keys(struct dl_emu_events *q, uint64_t *key, uint32_t n)
 {
 	if (!sort_by_insertion(key, n, 4ul * n))
-		divide(q, key, n);
+		sort_by_parts(q, key, n);
 }
 
 /* Many out of order are divided by the highest bits in which they differ. */
-RARE void divide(struct dl_emu_events *q, uint64_t *key, uint32_t n)
+RARE void sort_by_parts(struct dl_emu_events *q, uint64_t *key, uint32_t n)
 {
 	uint32_t start[PARTS + 1] = { 0 };
 	unsigned int low;
@@ -232,11 +232,11 @@ RARE void divide(struct dl_emu_events *q, uint64_t *key, uint32_t n)
 		q->scratch[start[(key[i] >> low) % PARTS]++] = key[i];
 	memcpy(key, q->scratch, n * sizeof(*key));
 	for (uint32_t i = 0, from = 0; i < PARTS; from = start[i++])
-		sort(q, key + from, start[i] - from);
+		sort_keys(q, key + from, start[i] - from);
 }
 
 /* A batch with keys is done with. */
-static void spare(struct dl_emu_events *q, uint32_t log, struct dl_emu_batch **b)
+static void spare_batch(struct dl_emu_events *q, uint32_t log, struct dl_emu_batch **b)
 {
 	(*b)->n = 0;
 	(*b)->next = q->spare[log];
@@ -250,12 +250,12 @@ static void open_log(struct dl_emu_events *q, uint32_t log, uint32_t slot)
 	struct dl_emu_batch *b = q->slot[log][slot];
 
 	if (q->served[log] != q->none)
-		spare(q, log, &q->served[log]);
+		spare_batch(q, log, &q->served[log]);
 	q->slot[log][slot] = q->none;
 	q->served[log] = b;
 	q->at[log] = b->key;
 	if (b->n > 1)
-		sort(q, b->key, b->n);
+		sort_keys(q, b->key, b->n);
 	b->key[b->n] = DL_EMU_NO_EVENT;
 }
 

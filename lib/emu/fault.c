@@ -4,8 +4,8 @@
  *
  * A link that goes down loses what is on the wire; packets that wait for it
  * are dropped at once, or, with a lifetime limit in the switches, when that
- * is over.  When it comes up again, both ends start their flow control anew:
- * counters at zero, and credit for what is free.
+ * is over.  When it comes up again, both ends restart their flow
+ * control: counters at zero, and credit for what is free.
  *
  * In wormhole switching a link cuts the worms in two that are passing it.
  * What has not left yet is thrown away, to the tail, at which the worm is
@@ -18,7 +18,7 @@
 #include "emu/run.h"
 #include "dateline/base.h"
 
-static int refuse(const struct dl_emu *e, const char *why)
+static int refuse_fault(const struct dl_emu *e, const char *why)
 {
 	dl_log(e->log, DL_LOG_ERROR, "emulation: %s", why);
 	return -EINVAL;
@@ -174,7 +174,7 @@ static int slow_down(struct dl_emu *e, const struct dl_emu_fault *fault, uint32_
 	struct dl_emu_adapter *a;
 
 	if (e->ports[port].adapter == DL_EMU_NIL)
-		return refuse(e, "only an adapter's port can stop draining");
+		return refuse_fault(e, "only an adapter's port can stop draining");
 	a = &e->adapters[e->ports[port].adapter];
 	if (fault->kind == DL_EMU_DRAIN_RATE)
 		a->rate = fault->rate;
@@ -184,7 +184,7 @@ static int slow_down(struct dl_emu *e, const struct dl_emu_fault *fault, uint32_
 	return e->err;
 }
 
-static int apply(struct dl_emu *e, const struct dl_emu_fault *fault)
+static int apply_fault(struct dl_emu *e, const struct dl_emu_fault *fault)
 {
 	struct dl_emu_losses *loss;
 	uint32_t port = DL_EMU_NIL, peer;
@@ -192,9 +192,9 @@ static int apply(struct dl_emu *e, const struct dl_emu_fault *fault)
 	if (fault->port < e->f->nports)
 		port = e->own_port[fault->port];
 	if (port == DL_EMU_NIL || e->ports[port].peer == DL_EMU_NIL)
-		return refuse(e, "a fault needs a port with a cable");
+		return refuse_fault(e, "a fault needs a port with a cable");
 	if (fault->rate > 1000000)
-		return refuse(e, "a rate is at most 1000000 millionths");
+		return refuse_fault(e, "a rate is at most 1000000 millionths");
 	loss = &e->losses[port];
 	peer = e->ports[port].peer;
 	switch (fault->kind) {
@@ -221,7 +221,7 @@ static int apply(struct dl_emu *e, const struct dl_emu_fault *fault)
 
 int dl_emu_fault(struct dl_emu *e, const struct dl_emu_fault *fault)
 {
-	int err = e->err ? e->err : apply(e, fault);
+	int err = e->err ? e->err : apply_fault(e, fault);
 
 	dl_emu_open_mail(e);
 	return err;
@@ -243,8 +243,8 @@ static bool same_fabric(const struct dl_fabric *a, const struct dl_fabric *b)
 }
 
 /* By port and by switch of ours: the number there, or DL_NONE. */
-static int match(struct dl_emu *e, const struct dl_fabric *there, uint32_t *ports,
-		 uint32_t *switches)
+static int match_nodes(struct dl_emu *e, const struct dl_fabric *there, uint32_t *ports,
+		       uint32_t *switches)
 {
 	const struct dl_fabric *f = e->f;
 	uint32_t found = 0;
@@ -265,7 +265,7 @@ static int match(struct dl_emu *e, const struct dl_fabric *there, uint32_t *port
 		for (uint32_t i = 0; i <= f->nodes[n].nports; i++)
 			ports[f->nodes[n].first_port + i] = there->nodes[m].first_port + i;
 	}
-	return found ? 0 : refuse(e, "the new tables are for another fabric");
+	return found ? 0 : refuse_fault(e, "the new tables are for another fabric");
 }
 
 int dl_emu_swap_tables(struct dl_emu *e, const struct dl_tables *t)
@@ -276,7 +276,7 @@ int dl_emu_swap_tables(struct dl_emu *e, const struct dl_tables *t)
 	if (!err && !same_fabric(e->f, t->fabric)) {
 		ports = malloc((e->f->nports + 1ul) * sizeof(*ports));
 		switches = malloc((e->f->nswitches + 1ul) * sizeof(*switches));
-		err = ports && switches ? match(e, t->fabric, ports, switches) : -ENOMEM;
+		err = ports && switches ? match_nodes(e, t->fabric, ports, switches) : -ENOMEM;
 	}
 	if (err) {
 		free(ports);

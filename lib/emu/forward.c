@@ -124,7 +124,7 @@ static inline unsigned int table_entry(const struct dl_emu_switch *s, uint16_t d
 }
 
 /* When may a packet start through this output? */
-static uint64_t earliest(const struct dl_emu *e, const struct dl_emu_pkt *pk, uint32_t out)
+static uint64_t earliest_start(const struct dl_emu *e, const struct dl_emu_pkt *pk, uint32_t out)
 {
 	const struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(out)];
 	uint64_t through = pk->since + e->c.switch_latency_ps;
@@ -141,7 +141,7 @@ static uint64_t earliest(const struct dl_emu *e, const struct dl_emu_pkt *pk, ui
 }
 
 /* A unicast packet at the head of its buffer.  False: it was dropped. */
-static bool forward(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in)
+static bool forward_head(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in)
 {
 	uint32_t packet = dl_emu_vl_at(e, in)->in, out;
 	struct dl_emu_pkt *pk = &e->packets[packet];
@@ -164,7 +164,7 @@ static bool forward(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in
 		pk->out = e->worm[in].bound;
 	}
 	out = pk->out;
-	start = earliest(e, pk, out);
+	start = earliest_start(e, pk, out);
 	if (start <= e->now && e->ports[dl_emu_port_of(out)].num) {
 		dl_emu_ask(e, packet, out);
 		return true;
@@ -221,7 +221,7 @@ static unsigned int next_member(const uint64_t *mask, unsigned int n, unsigned i
 }
 
 /* NIL: no memory. */
-static uint32_t copy(struct dl_emu *e, uint32_t parent)
+static uint32_t copy_packet(struct dl_emu *e, uint32_t parent)
 {
 	uint32_t packet = dl_emu_packet(e);
 	struct dl_emu_pkt *pk = &e->packets[packet];
@@ -241,7 +241,7 @@ static uint32_t copy(struct dl_emu *e, uint32_t parent)
 static bool copy_to(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in, uint32_t parent,
 		    unsigned int number)
 {
-	uint32_t packet = copy(e, parent), out;
+	uint32_t packet = copy_packet(e, parent), out;
 	struct dl_emu_pkt *pk;
 	int cause;
 
@@ -260,10 +260,10 @@ static bool copy_to(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in
 		return true;
 	}
 	e->origins[parent].copies++;
-	if (earliest(e, pk, out) > e->now) {
+	if (earliest_start(e, pk, out) > e->now) {
 		pk->next = e->origins[parent].early;
 		e->origins[parent].early = packet;
-		dl_emu_channel_at(e, earliest(e, pk, out), DL_EMU_EV_READY, in,
+		dl_emu_channel_at(e, earliest_start(e, pk, out), DL_EMU_EV_READY, in,
 				  dl_emu_output_of(e, out) | DL_EMU_EV_COPY);
 		return true;
 	}
@@ -272,7 +272,7 @@ static bool copy_to(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in
 }
 
 /* False: no copy is waiting, and the packet is gone. */
-static bool spread(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in)
+static bool spread_copies(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in)
 {
 	uint32_t parent = dl_emu_vl_at(e, in)->in;
 	unsigned int from = e->ports[dl_emu_port_of(in)].num;
@@ -316,7 +316,7 @@ void dl_emu_look(struct dl_emu *e, uint32_t in)
 
 		if (!(flags & DL_EMU_PK_HEAD) && e->worm[in].discard)
 			drop_head(e, in, e->worm[in].discard - 1);
-		else if (flags & DL_EMU_PK_MCAST ? spread(e, s, in) : forward(e, s, in))
+		else if (flags & DL_EMU_PK_MCAST ? spread_copies(e, s, in) : forward_head(e, s, in))
 			return;
 	}
 }

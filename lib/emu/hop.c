@@ -8,9 +8,9 @@
  * functions of its own elsewhere: a link's other cases in transmit.c, a
  * switch's in forward.c.
  *
- *	ARRIVE	store() .. ask()     dl_emu_send_next() if the link is free
- *	TAIL	room is free .. maybe_report(); the next of the buffer .. ask();
- *		the next of the link .. dl_emu_send_next()
+ *	ARRIVE	store_packet() .. ask_output()     dl_emu_send_next() if the link is free
+ *	TAIL	room is free .. maybe_report(); the next of the buffer .. ask_output();
+ *		the next of the link .. send_next()
  *
  * For example, a packet of 2074 bytes crosses a switch: at 0 the port sends
  * its first bit, and events are made for its tail, at 518.5 ns with a quarter
@@ -44,7 +44,7 @@ APART void send_plain(struct dl_emu *e, struct dl_emu_link_port *p);
 APART void send_any(struct dl_emu *e, struct dl_emu_link_port *p);
 
 /*
- * See dl_emu_transmit(): there is something to send, and the link is not
+ * See transmit_if_free(): there is something to send, and the link is not
  * sending a packet.
  */
 HOT void send_next(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
@@ -58,9 +58,9 @@ HOT void send_next(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 /* ---- the receiver's side ------------------------------------------------ */
 
 /*
- * Worth telling the sender how much room there is?  Asked when room becomes
- * free, and when a packet arrives: room that was not worth telling may be all
- * that the sender has left then.
+ * Is a flow-control packet due for the room there is?  Asked when room becomes
+ * free, and when a packet arrives: what was not worth reporting may be all that
+ * the sender has left then.
  */
 HOT void maybe_report(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl, bool plain)
 {
@@ -68,7 +68,7 @@ HOT void maybe_report(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int
 
 	if (!dl_link_credit_unsent(&in->rx) || p->hold & DL_EMU_DOWN)
 		return;
-	p->untold |= 1u << vl;
+	p->unreported |= 1u << vl;
 	if (p->fcp >> vl & 1)
 		return;
 	if (dl_link_credit_should_report(&e->terms, &in->rx)) {
@@ -81,8 +81,8 @@ HOT void maybe_report(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int
 		dl_emu_report_later(e, p);
 }
 
-HOT void release(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl, uint32_t units,
-		 bool plain)
+HOT void release_room(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl, uint32_t units,
+		      bool plain)
 {
 	if (__builtin_expect(vl == DL_LINK_VL_SMP, 0)) {
 		p->vl[vl].rx.free++;
@@ -94,7 +94,7 @@ HOT void release(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl, 
 
 static void release_any(struct dl_emu *e, uint32_t in, uint32_t units)
 {
-	release(e, &e->ports[dl_emu_port_of(in)], dl_emu_vl_of(in), units, false);
+	release_room(e, &e->ports[dl_emu_port_of(in)], dl_emu_vl_of(in), units, false);
 }
 
 static void report_any(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl)
@@ -138,14 +138,14 @@ HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 	unsigned int v = __builtin_ctz(p->fcp);
 	struct dl_emu_vl_port *in = &p->vl[v];
 	/* (Of other VLs a plain run need not even look at the books.) */
-	bool news = (!plain || p->untold >> v & 1) && dl_link_credit_unsent(&in->rx);
+	bool news = (!plain || p->unreported >> v & 1) && dl_link_credit_unsent(&in->rx);
 	uint32_t channel = dl_emu_channel(p->peer, v);
 	struct dl_link_fcp fcp = { 0 };
 	struct dl_emu_fcp carried;
 	uint64_t at;
 
 	p->fcp &= p->fcp - 1;
-	p->untold &= ~(1u << v);
+	p->unreported &= ~(1u << v);
 	p->busy_until = e->now + p->fcp_time;
 	e->totals.fcps++;
 	p->fcps++;
@@ -171,7 +171,7 @@ HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 /* ---- the sender's side -------------------------------------------------- */
 
 /* The data VLs whose first packet has credit. */
-HOT unsigned int sendable(struct dl_emu *e, struct dl_emu_link_port *p)
+HOT unsigned int sendable_vls(struct dl_emu *e, struct dl_emu_link_port *p)
 {
 	unsigned int able = 0;
 
@@ -230,8 +230,8 @@ HOT void to_peer(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, 
 }
 
 /* A plain one is one flit, the first in its queue, on a data VL. */
-HOT void send(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, unsigned int vl,
-	      bool plain)
+HOT void send_packet(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, unsigned int vl,
+		     bool plain)
 {
 	struct dl_emu_vl_port *o = &p->vl[vl];
 	struct dl_emu_pkt *pk = &e->packets[packet];
@@ -287,7 +287,7 @@ HOT void send_data(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 {
 	uint32_t chosen[DL_EMU_VLS], packet;
 	bool choosy = !plain && e->mode.choosy;
-	unsigned int able = choosy ? dl_emu_choose(e, p, chosen) : sendable(e, p);
+	unsigned int able = choosy ? dl_emu_choose(e, p, chosen) : sendable_vls(e, p);
 	struct dl_link_pick pick;
 
 	if (dl_link_arbiter_pick_data(&p->arb, able, &pick) == DL_LINK_NOTHING) {
@@ -299,12 +299,12 @@ HOT void send_data(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 	dl_emu_note_idle(e, p);
 	packet = choosy ? chosen[pick.vl] : p->vl[pick.vl].head;
 	dl_link_arbiter_charge(&p->arb, &pick, e->packets[packet].bytes, NULL);
-	send(e, p, packet, pick.vl, plain);
+	send_packet(e, p, packet, pick.vl, plain);
 }
 
 APART void send_smp(struct dl_emu *e, struct dl_emu_link_port *p)
 {
-	send(e, p, p->vl[DL_LINK_VL_SMP].head, DL_LINK_VL_SMP, false);
+	send_packet(e, p, p->vl[DL_LINK_VL_SMP].head, DL_LINK_VL_SMP, false);
 }
 
 APART void send_fcp_plain(struct dl_emu *e, struct dl_emu_link_port *p)
@@ -360,7 +360,7 @@ APART void send_any(struct dl_emu *e, struct dl_emu_link_port *p)
 
 /* ---- a switch's buffers ------------------------------------------------- */
 
-HOT void ask(struct dl_emu *e, uint32_t packet, uint32_t out, bool plain)
+HOT void ask_output(struct dl_emu *e, uint32_t packet, uint32_t out, bool plain)
 {
 	struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(out)];
 
@@ -373,11 +373,11 @@ HOT void ask(struct dl_emu *e, uint32_t packet, uint32_t out, bool plain)
 
 static void ask_any(struct dl_emu *e, uint32_t packet, uint32_t out)
 {
-	ask(e, packet, out, false);
+	ask_output(e, packet, out, false);
 }
 
 /* Let the head of a buffer ask for its output, which mostly is known. */
-HOT void head(struct dl_emu *e, const struct dl_emu_link_port *q, uint32_t in, bool plain)
+HOT void head_asks(struct dl_emu *e, const struct dl_emu_link_port *q, uint32_t in, bool plain)
 {
 	uint32_t packet = q->vl[dl_emu_vl_of(in)].in;
 	const struct dl_emu_pkt *pk = &e->packets[packet];
@@ -386,14 +386,14 @@ HOT void head(struct dl_emu *e, const struct dl_emu_link_port *q, uint32_t in, b
 		dl_emu_find_way(e, in, packet);
 	if ((plain || e->mode.looks_ahead) && pk->out != DL_EMU_NIL &&
 	    !(pk->flags & DL_EMU_PK_WAITING))
-		ask(e, packet, pk->out, plain);
+		ask_output(e, packet, pk->out, plain);
 	else
 		dl_emu_look(e, in);
 }
 
 /* A packet comes into the buffer of a switch. */
-HOT void store(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, uint32_t packet,
-	       bool plain)
+HOT void store_packet(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, uint32_t packet,
+		      bool plain)
 {
 	unsigned int vl = dl_emu_vl_of(in);
 	struct dl_emu_vl_port *i = &q->vl[vl];
@@ -404,12 +404,12 @@ HOT void store(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, uint32
 	if (!plain && e->mode.worms)
 		e->worm[in].open = !(e->packets[packet].flags & DL_EMU_PK_TAIL);
 	if (first && !(q->reading >> vl & 1))
-		head(e, q, in, plain);
+		head_asks(e, q, in, plain);
 }
 
 /* A packet has arrived: enter it in the books, unless it is lost. */
-HOT bool arrives(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, uint32_t packet,
-		 bool plain)
+HOT bool enter_books(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, uint32_t packet,
+		     bool plain)
 {
 	const struct dl_emu_pkt *pk = &e->packets[packet];
 	struct dl_emu_vl_port *i = &q->vl[dl_emu_vl_of(in)];
@@ -433,20 +433,20 @@ HOT bool arrives(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, uint
 }
 
 /* At a switch. */
-HOT void arrive(struct dl_emu *e, uint32_t in, uint32_t packet, bool plain)
+HOT void arrive_at_switch(struct dl_emu *e, uint32_t in, uint32_t packet, bool plain)
 {
 	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
 
-	if (arrives(e, q, in, packet, plain))
-		store(e, q, in, packet, plain);
+	if (enter_books(e, q, in, packet, plain))
+		store_packet(e, q, in, packet, plain);
 }
 
 /* At an adapter. */
-HOT void take(struct dl_emu *e, uint32_t in, uint32_t packet, bool plain)
+HOT void arrive_at_adapter(struct dl_emu *e, uint32_t in, uint32_t packet, bool plain)
 {
 	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
 
-	if (!arrives(e, q, in, packet, plain))
+	if (!enter_books(e, q, in, packet, plain))
 		return;
 	if (!plain && e->mode.worms)
 		e->worm[in].open = !(e->packets[packet].flags & DL_EMU_PK_TAIL);
@@ -460,14 +460,14 @@ void dl_emu_enter(struct dl_emu *e, uint32_t packet)
 	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
 
 	if (q->sw != DL_EMU_NIL) {
-		store(e, q, in, packet, false);
+		store_packet(e, q, in, packet, false);
 		return;
 	}
 	e->worm[in].open = false;
 	dl_emu_receive(e, packet);
 }
 
-HOT void transmit(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
+HOT void transmit_if_free(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 {
 	if (p->waiting | p->fcp) {
 		if (!p->hold) /* else the tail's event comes */
@@ -480,14 +480,14 @@ HOT void transmit(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 /* Does a port have something to send, and is its link free?  Then send. */
 static void transmit_any(struct dl_emu *e, struct dl_emu_link_port *p)
 {
-	transmit(e, p, e->mode.plain);
+	transmit_if_free(e, p, e->mode.plain);
 }
 
 /* A link is free again. */
-HOT void wake(struct dl_emu *e, uint32_t port, bool plain)
+HOT void wake_port(struct dl_emu *e, uint32_t port, bool plain)
 {
 	e->ports[port].wake = false;
-	transmit(e, &e->ports[port], plain);
+	transmit_if_free(e, &e->ports[port], plain);
 }
 
 /* The last bit of what a port was sending has left. */
@@ -499,7 +499,7 @@ HOT void tail_sent(struct dl_emu *e, uint32_t port, uint32_t in, bool plain)
 	p->hold &= ~DL_EMU_SENDING;
 	if (p->adapter != DL_EMU_NIL) {
 		dl_emu_left_adapter(e, p);
-		transmit(e, p, plain);
+		transmit_if_free(e, p, plain);
 		return;
 	}
 	q = &e->ports[dl_emu_port_of(in)];
@@ -509,13 +509,13 @@ HOT void tail_sent(struct dl_emu *e, uint32_t port, uint32_t in, bool plain)
 		dl_emu_copy_gone(e, p->sending_what);
 	} else {
 		q->reading &= ~(1u << vl);
-		release(e, q, vl, p->sending_units, plain);
+		release_room(e, q, vl, p->sending_units, plain);
 		if (q->vl[vl].in != DL_EMU_NIL && !(q->reading >> vl & 1))
-			head(e, q, in, plain);
+			head_asks(e, q, in, plain);
 	}
 	if (!plain && e->c.speedup)
 		dl_emu_wake_outputs(e, dl_emu_switch_of(e, q));
-	transmit(e, p, plain);
+	transmit_if_free(e, p, plain);
 }
 
 /* ---- events ------------------------------------------------------------- */
@@ -550,20 +550,20 @@ APART void dispatch_rare(struct dl_emu *e, enum dl_emu_event_kind kind, uint64_t
 	case DL_EMU_EV_TAIL:
 	case DL_EMU_EV_ARRIVE:
 	case DL_EMU_EV_TAKE:
-	case DL_EMU_EV_WAKE: /* see serve() */
+	case DL_EMU_EV_WAKE: /* see serve_events() */
 		break;
 	}
 }
 
 /* An event is taken out of its log; credit of the same time counts. */
-HOT void next_of(struct dl_emu *e, enum dl_emu_log log)
+HOT void take_event(struct dl_emu *e, enum dl_emu_log log)
 {
 	dl_emu_events_take(&e->events, log);
 	e->credited = e->now;
 }
 
 /* The events of the present bucket whose keys are below `end`. */
-HOT void serve(struct dl_emu *e, uint64_t end, bool plain)
+HOT void serve_events(struct dl_emu *e, uint64_t end, bool plain)
 {
 	struct dl_emu_events *q = &e->events;
 	uint64_t key;
@@ -581,16 +581,16 @@ HOT void serve(struct dl_emu *e, uint64_t end, bool plain)
 			e->credited = e->now - 1; /* tails come before credit */
 			tail_sent(e, dl_emu_port_of(channel), what & DL_EMU_EV_INPUT, plain);
 		} else if (kind == DL_EMU_EV_ARRIVE) {
-			next_of(e, DL_EMU_LOG_ARRIVE);
-			arrive(e, channel, what & DL_EMU_EV_PACKET, plain);
+			take_event(e, DL_EMU_LOG_ARRIVE);
+			arrive_at_switch(e, channel, what & DL_EMU_EV_PACKET, plain);
 		} else if (kind == DL_EMU_EV_TAKE) {
-			next_of(e, DL_EMU_LOG_TAKE);
-			take(e, channel, what & DL_EMU_EV_PACKET, plain);
+			take_event(e, DL_EMU_LOG_TAKE);
+			arrive_at_adapter(e, channel, what & DL_EMU_EV_PACKET, plain);
 		} else if (kind == DL_EMU_EV_WAKE) {
-			next_of(e, DL_EMU_LOG_OTHER);
-			wake(e, dl_emu_port_of(channel), plain);
+			take_event(e, DL_EMU_LOG_OTHER);
+			wake_port(e, dl_emu_port_of(channel), plain);
 		} else {
-			next_of(e, DL_EMU_LOG_OTHER);
+			take_event(e, DL_EMU_LOG_OTHER);
 			dispatch_rare(e, kind, what);
 		}
 		if (e->after_event && !e->err)
@@ -601,9 +601,9 @@ HOT void serve(struct dl_emu *e, uint64_t end, bool plain)
 void dl_emu_serve(struct dl_emu *e, uint64_t end)
 {
 	if (e->mode.plain)
-		serve(e, end, true);
+		serve_events(e, end, true);
 	else
-		serve(e, end, false);
+		serve_events(e, end, false);
 }
 
 const struct dl_emu_handlers dl_emu_hop_handlers = {

@@ -35,7 +35,7 @@ struct dl_emu_box {
 	uint32_t n, cap;
 };
 
-/* A delivery that is still to be told, and the event in which it happened. */
+/* A delivery that the source has not seen yet, and the event in which it happened. */
 struct dl_emu_note {
 	uint64_t event;
 	struct dl_emu_delivery delivery;

@@ -31,7 +31,7 @@
 #define STREAM 0xE9000000 /* of random numbers */
 
 /* From now on these tables are in force, and this is theirs to free. */
-static int take(struct dl_emu_rewrite *w, struct dl_emu *e, struct dl_tables *t)
+static int take_tables(struct dl_emu_rewrite *w, struct dl_emu *e, struct dl_tables *t)
 {
 	void *kept = dl_array_grow(w->kept, sizeof(*w->kept), w->nkept, 1, &w->kept_cap);
 
@@ -65,10 +65,10 @@ static int take_maps(struct dl_emu_rewrite *w, struct dl_emu *e)
 	}
 	if (err)
 		dl_tables_free(t);
-	return err ? err : take(w, e, t);
+	return err ? err : take_tables(w, e, t);
 }
 
-static void swap(struct dl_transition_write *a, struct dl_transition_write *b)
+static void swap_writes(struct dl_transition_write *a, struct dl_transition_write *b)
 {
 	struct dl_transition_write c = *a;
 
@@ -77,7 +77,7 @@ static void swap(struct dl_transition_write *a, struct dl_transition_write *b)
 }
 
 /* The writes that lead to these tables. */
-static int list(struct dl_emu_rewrite *w, const struct dl_tables *to)
+static int list_rewrite(struct dl_emu_rewrite *w, const struct dl_tables *to)
 {
 	bool any = w->options->order == DL_TRANSITION_ANY;
 	int err;
@@ -90,7 +90,7 @@ static int list(struct dl_emu_rewrite *w, const struct dl_tables *to)
 	if (err)
 		return err;
 	for (uint32_t i = w->n; any && i > 1; i--)
-		swap(&w->writes[i - 1], &w->writes[dl_random_below(&w->random, i)]);
+		swap_writes(&w->writes[i - 1], &w->writes[dl_random_below(&w->random, i)]);
 	if (w->options->direct && any)
 		w->maps = dl_random_below(&w->random, w->n + 1);
 	while (w->options->direct && !any && w->maps < w->n && !w->writes[w->maps].multicast)
@@ -122,7 +122,7 @@ int dl_emu_rewrite_step(struct dl_emu_rewrite *w, struct dl_emu *e, uint64_t now
 	if (w->closing && w->at == w->n) {
 		w->closing = false;
 		w->next = now + (w->n ? w->options->drain : 0);
-		return list(w, w->plan.opened);
+		return list_rewrite(w, w->plan.opened);
 	}
 	if (!w->closing && w->at == w->maps && !w->mapped) {
 		w->mapped = true;
@@ -153,9 +153,9 @@ int dl_emu_rewrite_begin(struct dl_emu_rewrite *w, struct dl_emu *e,
 	if (!err)
 		err = dl_transition_copy(w->plan.held, action->tables, &held);
 	if (!err)
-		err = take(w, e, held);
+		err = take_tables(w, e, held);
 	if (!err)
-		err = list(w, w->closing ? w->plan.closed : w->plan.opened);
+		err = list_rewrite(w, w->closing ? w->plan.closed : w->plan.opened);
 	return err;
 }
 

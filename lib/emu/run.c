@@ -231,25 +231,25 @@ static void finish_measuring(struct run *r)
 
 /* ---- the clock --------------------------------------------------------- */
 
-static uint64_t earlier(uint64_t a, uint64_t b)
+static uint64_t earlier_time(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
 static uint64_t next_stop(const struct run *r, uint64_t now)
 {
-	uint64_t look = earlier(r->last / WATCHES + 1, WATCH_PS);
+	uint64_t look = earlier_time(r->last / WATCHES + 1, WATCH_PS);
 	uint64_t step = r->scenario->sample;
-	uint64_t t = earlier(r->last, (now / look + 1) * look);
+	uint64_t t = earlier_time(r->last, (now / look + 1) * look);
 
 	if (now < r->warm)
-		t = earlier(t, r->warm);
+		t = earlier_time(t, r->warm);
 	if (now < r->end)
-		t = earlier(t, r->end);
+		t = earlier_time(t, r->end);
 	if (r->next_action < r->scenario->nactions)
-		t = earlier(t, r->scenario->actions[r->next_action].at);
-	t = earlier(t, r->result->rewrite->next);
-	return step ? earlier(t, (now / step + 1) * step) : t;
+		t = earlier_time(t, r->scenario->actions[r->next_action].at);
+	t = earlier_time(t, r->result->rewrite->next);
+	return step ? earlier_time(t, (now / step + 1) * step) : t;
 }
 
 static int take_action(struct run *r, const struct dl_emu_action *a)
@@ -270,7 +270,7 @@ static int take_action(struct run *r, const struct dl_emu_action *a)
 }
 
 /* Everything that is due at `now`. */
-static int act(struct run *r, uint64_t now)
+static int act_now(struct run *r, uint64_t now)
 {
 	uint64_t step = r->scenario->sample;
 	int err = 0;
@@ -294,7 +294,7 @@ static int act(struct run *r, uint64_t now)
 }
 
 /* Faults to come may set free what is stuck now. */
-static bool over(const struct run *r)
+static bool run_is_over(const struct run *r)
 {
 	int state = r->result->state;
 
@@ -306,16 +306,16 @@ static bool over(const struct run *r)
 static int run_clock(struct run *r, dl_emu_watch watch, void *context)
 {
 	uint64_t now = 0;
-	int err = act(r, 0);
+	int err = act_now(r, 0);
 
 	while (!err && now < r->last) {
 		now = next_stop(r, now);
 		r->result->state = dl_emu_run(r->emu, now);
 		if (r->result->state < 0)
 			return r->result->state;
-		if (over(r))
+		if (run_is_over(r))
 			break;
-		err = act(r, now);
+		err = act_now(r, now);
 		if (watch && watch(context, r->emu, r->end)) {
 			r->result->interrupted = true;
 			break;
@@ -331,7 +331,7 @@ static int run_clock(struct run *r, dl_emu_watch watch, void *context)
 
 /* ---- all --------------------------------------------------------------- */
 
-static int set_up(struct run *r, const struct dl_emu_load *load)
+static int set_up_run(struct run *r, const struct dl_emu_load *load)
 {
 	const struct dl_emu_scenario *s = r->scenario;
 	int err = copy_entries(r, load);
@@ -363,7 +363,7 @@ int dl_emu_scenario_run(const struct dl_emu_scenario *s, const struct dl_emu_loa
 	int err;
 
 	*out = (struct dl_emu_result){ .sample_ps = s->sample, .pairs = s->config.pairs };
-	err = set_up(&r, load);
+	err = set_up_run(&r, load);
 	if (!err)
 		err = run_clock(&r, watch, context);
 	if (!err)

@@ -44,7 +44,7 @@ void dl_emu_config_init(struct dl_emu_config *c)
 
 /* ---- is it possible? --------------------------------------------------- */
 
-static int refuse(const struct dl_log *log, const char *why)
+static int refuse_setup(const struct dl_log *log, const char *why)
 {
 	dl_log(log, DL_LOG_ERROR, "emulation: %s", why);
 	return -EINVAL;
@@ -62,36 +62,36 @@ static int check_config(const struct dl_emu_config *c, const struct dl_log *log)
 	struct dl_emu_rate rate;
 
 	if (c->mtu < 256 || c->mtu > 4096)
-		return refuse(log, "the MTU must be 256 to 4096 bytes");
+		return refuse_setup(log, "the MTU must be 256 to 4096 bytes");
 	if (c->switching == DL_EMU_WORMHOLE && (!c->flit || c->flit % 64 || c->flit > 4096))
-		return refuse(log, "flits must be a multiple of 64 bytes, at "
-				   "most 4096");
+		return refuse_setup(log, "flits must be a multiple of 64 bytes, at "
+					 "most 4096");
 	if (c->buffer > DL_EMU_BUFFER_MAX ||
 	    (c->flow_control == DL_LINK_CREDIT_PCIE && c->buffer > DL_LINK_CREDIT_WINDOW))
-		return refuse(log, "the buffer of a VL holds at most 32767 blocks, "
-				   "or 2048 packets");
+		return refuse_setup(log, "the buffer of a VL holds at most 32767 blocks, "
+					 "or 2048 packets");
 	if (c->buffer < dl_link_credit_units(c->flow_control, bytes))
-		return refuse(log, "the buffer of a VL does not hold one "
-				   "packet");
+		return refuse_setup(log, "the buffer of a VL does not hold one "
+					 "packet");
 	if (!c->smp_buffer)
-		return refuse(log, "VL 15 needs room for one packet");
+		return refuse_setup(log, "VL 15 needs room for one packet");
 	if (!is_vls(c->default_vls))
-		return refuse(log, "ports have 1, 2, 4, 8 or 15 data VLs");
+		return refuse_setup(log, "ports have 1, 2, 4, 8 or 15 data VLs");
 	if (dl_emu_rate_of(c->default_speed, c->default_width, &rate))
-		return refuse(log, "no such link speed or width");
+		return refuse_setup(log, "no such link speed or width");
 	if (c->sl_table && c->sl_table->n > DL_EMU_SL_ENTRIES_MAX)
-		return refuse(log, "the SL table is too long");
+		return refuse_setup(log, "the SL table is too long");
 	return 0;
 }
 
-static int check_source(const struct dl_fabric *f, const struct dl_emu_source *s,
-			const struct dl_log *log)
+static int check_flows(const struct dl_fabric *f, const struct dl_emu_source *s,
+		       const struct dl_log *log)
 {
 	for (uint32_t i = 0; i < s->nflows; i++)
 		if (s->port[i] >= f->nports || !dl_fabric_is_end_port(f, s->port[i]) ||
 		    !f->ports[s->port[i]].num)
-			return refuse(log, "a flow starts at a port that is "
-					   "not an adapter's");
+			return refuse_setup(log, "a flow starts at a port that is "
+						 "not an adapter's");
 	return 0;
 }
 
@@ -104,7 +104,7 @@ static void even_tables(unsigned int vls, struct dl_tables_vlarb *arb)
 		arb->low[v] = (struct dl_tables_vlarb_entry){ v, 64 };
 }
 
-static void compile(struct dl_emu *e, struct dl_emu_program *p)
+static void compile_program(struct dl_emu *e, struct dl_emu_program *p)
 {
 	const struct dl_emu_program_key *key = &p->key;
 	struct dl_link_arb_options o = e->c.arbitration;
@@ -140,7 +140,7 @@ static const struct dl_link_arb_program *find_program(struct dl_emu *e,
 	p->key = *key;
 	p->next = e->programs;
 	e->programs = p;
-	compile(e, p);
+	compile_program(e, p);
 	return &p->program;
 }
 
@@ -300,7 +300,7 @@ static int number_ports(struct dl_emu *e)
 		else
 			e->own_port[i] = DL_EMU_NIL;
 	}
-	return e->nports < DL_EMU_PORTS_MAX ? 0 : refuse(e->log, "more than a million ports");
+	return e->nports < DL_EMU_PORTS_MAX ? 0 : refuse_setup(e->log, "more than a million ports");
 }
 
 static void set_up_vls(struct dl_emu *e, struct dl_emu_link_port *p)
@@ -362,7 +362,7 @@ static int set_up_port(struct dl_emu *e, uint32_t i)
  * Packets lie in one place for all shards, which is large, and takes memory
  * as it is used.
  */
-static void *reserve(size_t bytes)
+static void *reserve_records(size_t bytes)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -375,8 +375,8 @@ static int set_up_packets(struct dl_emu *e)
 	e->packets_cap = DL_EMU_EV_PACKET;
 	if (e->c.max_packets && e->c.max_packets < e->packets_cap)
 		e->packets_cap = e->c.max_packets;
-	e->packets = reserve(e->packets_cap * sizeof(*e->packets));
-	e->origins = reserve(e->packets_cap * sizeof(*e->origins));
+	e->packets = reserve_records(e->packets_cap * sizeof(*e->packets));
+	e->origins = reserve_records(e->packets_cap * sizeof(*e->origins));
 	for (uint32_t i = 0; i < e->nports; i++)
 		e->losses[i].random = (struct dl_random){ e->c.seed, 0xE8000000 + i, 0 };
 	return e->packets && e->origins ? 0 : -ENOMEM;
@@ -399,7 +399,7 @@ static int set_up_worms(struct dl_emu *e)
  * cut-through the bits that are to follow must not be too slow for that; and
  * none may be dropped for its VL.
  */
-static bool looks_ahead(const struct dl_emu *e)
+static bool can_look_ahead(const struct dl_emu *e)
 {
 	const struct dl_emu_rate *first = NULL;
 
@@ -515,7 +515,7 @@ static int set_up_terms(struct dl_emu *e)
 	return dl_link_credit_terms_init(&e->terms, e->c.flow_control, e->c.buffer, 1, largest);
 }
 
-static int set_up(struct dl_emu *e)
+static int set_up_emulation(struct dl_emu *e)
 {
 	int err = number_ports(e);
 
@@ -544,7 +544,7 @@ static int set_up(struct dl_emu *e)
 		err = set_up_worms(e);
 	if (!err)
 		err = dl_emu_program_switches(e, e->tables, NULL);
-	if (!err && looks_ahead(e))
+	if (!err && can_look_ahead(e))
 		err = set_up_routes(e);
 	if (!err)
 		err = dl_emu_program_ports(e, true);
@@ -567,7 +567,7 @@ int dl_emu_new(const struct dl_tables *t, const struct dl_emu_config *c,
 	int err = check_config(c, log);
 
 	if (!err)
-		err = check_source(t->fabric, source, log);
+		err = check_flows(t->fabric, source, log);
 	if (err)
 		return err;
 	e = calloc(1, sizeof(*e));
@@ -579,7 +579,7 @@ int dl_emu_new(const struct dl_tables *t, const struct dl_emu_config *c,
 	e->source = *source;
 	e->log = log;
 	e->handlers = &dl_emu_hop_handlers;
-	err = set_up(e);
+	err = set_up_emulation(e);
 	if (err) {
 		dl_emu_free(e);
 		return err;

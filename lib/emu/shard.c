@@ -18,7 +18,7 @@
  * channel, whoever runs them; those of different nodes do not touch each other
  * at one time.  Random numbers belong to ports.  Credit that nobody waits for
  * has no event (transmit.c), but whether it has one changes only how often a
- * port looks in vain.  Deliveries are told in the order of their events.  And
+ * port looks in vain.  Deliveries are reported in the order of their events.  And
  * whether timers are all that is left is asked at times that do not depend on
  * windows (engine.c); no window goes beyond them.
  *
@@ -279,7 +279,7 @@ static uint64_t next_window(const struct dl_emu *e)
 }
 
 /* What others have sent to a shard, before a window. */
-static void receive(struct dl_emu *s, uint64_t bucket)
+static void receive_mail(struct dl_emu *s, uint64_t bucket)
 {
 	uint64_t start = bucket << s->events.shift;
 
@@ -293,7 +293,7 @@ static void receive(struct dl_emu *s, uint64_t bucket)
  * the answer: most credit is no event.  A window that goes on in the next run
  * is not over: credit that comes later in it must not count yet.
  */
-static void decide(struct dl_emu_team *t)
+static void decide_window(struct dl_emu_team *t)
 {
 	struct dl_emu *e = t->e;
 	unsigned int shift = e->events.shift;
@@ -315,7 +315,7 @@ static void decide(struct dl_emu_team *t)
 	asks = mail && end < t->until &&
 	       next << shift >> DL_EMU_PAUSE_BITS != last >> DL_EMU_PAUSE_BITS;
 	for (uint32_t i = 0; asks && i < e->split.n; i++)
-		receive(e->split.shard[i], next);
+		receive_mail(e->split.shard[i], next);
 	t->over |= dl_emu_pauses(e, last, next << shift);
 	t->bucket = next;
 }
@@ -329,13 +329,13 @@ static inline void let_others_run(void)
 }
 
 /* The last one to arrive decides. */
-static void meet(struct dl_emu_team *t)
+static void meet_others(struct dl_emu_team *t)
 {
 	uint32_t meeting = __atomic_load_n(&t->meetings, __ATOMIC_ACQUIRE), spins = 0;
 
 	if (__atomic_add_fetch(&t->arrived, 1, __ATOMIC_ACQ_REL) == t->threads) {
 		t->arrived = 0;
-		decide(t);
+		decide_window(t);
 		__atomic_store_n(&t->meetings, meeting + 1, __ATOMIC_RELEASE);
 		return;
 	}
@@ -355,12 +355,12 @@ static void run_window(const struct dl_emu_team *t, struct dl_emu *s)
 {
 	uint64_t end = window_end(s, t->bucket);
 
-	receive(s, t->bucket);
+	receive_mail(s, t->bucket);
 	dl_emu_run_to(s, end < t->until ? end : t->until);
 }
 
 /* A thread: one shard, or more if fewer threads could be had. */
-static void work(void *member)
+static void run_member(void *member)
 {
 	const struct member *m = member;
 	struct dl_emu_team *t = m->team;
@@ -371,20 +371,20 @@ static void work(void *member)
 	while (!t->over) {
 		for (uint32_t i = m->number; i < t->e->split.n; i += threads)
 			run_window(t, t->e->split.shard[i]);
-		meet(t);
+		meet_others(t);
 	}
 }
 
 /* ---- deliveries -------------------------------------------------------- */
 
-static bool earlier(const struct dl_emu_note *a, const struct dl_emu_note *b)
+static bool delivered_before(const struct dl_emu_note *a, const struct dl_emu_note *b)
 {
 	return a->delivery.at < b->delivery.at ||
 	       (a->delivery.at == b->delivery.at && a->event < b->event);
 }
 
 /* Tell all deliveries, in the order in which one thread would have. */
-static void tell(struct dl_emu *e)
+static void report_deliveries(struct dl_emu *e)
 {
 	uint32_t at[SHARDS_MAX] = { 0 }, from;
 
@@ -396,7 +396,7 @@ static void tell(struct dl_emu *e)
 			const struct dl_emu *s = e->split.shard[i];
 
 			if (at[i] < s->mail.nnotes &&
-			    (!next || earlier(&s->mail.notes[at[i]], next))) {
+			    (!next || delivered_before(&s->mail.notes[at[i]], next))) {
 				next = &s->mail.notes[at[i]];
 				from = i + 1;
 			}
@@ -423,12 +423,12 @@ void dl_emu_run_shards(struct dl_emu *e, uint64_t until)
 		return;
 	for (uint32_t i = 0; i < e->split.n; i++) {
 		member[i] = (struct member){ &t, i };
-		task[i] = (struct dl_task){ .run = work, .context = &member[i] };
+		task[i] = (struct dl_task){ .run = run_member, .context = &member[i] };
 	}
 	while (started < e->split.n && dl_pool_start(e->pool, &task[started]))
 		started++;
 	__atomic_store_n(&t.threads, started, __ATOMIC_RELEASE);
-	work(&member[0]);
+	run_member(&member[0]);
 	for (uint32_t i = 1; i < started; i++)
 		dl_pool_wait(e->pool, &task[i]);
 	for (uint32_t i = 0; i < e->split.n; i++)
@@ -441,5 +441,5 @@ void dl_emu_run_shards(struct dl_emu *e, uint64_t until)
 		if (s->now > e->now)
 			e->now = s->now;
 	}
-	tell(e);
+	report_deliveries(e);
 }

@@ -3,8 +3,8 @@
  * The state of a running emulation; see engine.c for the model.
  *
  * Ports.  Those with a cable, adapters' ports and switches' ports 0 are
- * numbered without gaps, in the fabric's order: most switches have many ports
- * that nobody uses.  `port` is such a number; own_port[] and fabric_port[]
+ * numbered without gaps, in the fabric's order: most switches have many unused
+ * ports.  `port` is such a number; own_port[] and fabric_port[]
  * lead from the fabric's port indices to it and back.
  *
  * Channels.  Each port has one for each of the 16 VLs, twice: as sender and
@@ -173,17 +173,17 @@ struct dl_emu_link_port {
 	uint64_t busy_until;
 	uint64_t fcp_due; /* their deadline; unless seen to, an earlier one */
 	struct dl_link_arbiter arb;
-	uint16_t waiting; /* VLs with packets waiting */
-	uint16_t fcp;	  /* VLs with a flow-control packet to send */
-	uint16_t reading; /* VLs whose head is leaving, or has copies waiting */
-	uint16_t untold;  /* VLs with room that the sender may not know of */
-	uint32_t sw;	  /* number, or NIL: an adapter's port */
-	uint8_t num;	  /* of the port at its node */
-	uint8_t hold;	  /* SENDING, DOWN: nothing can be sent */
-	bool wake : 1;	  /* an event comes when the link is free */
-	bool timer : 1;	  /* an event comes at the deadline, or before */
-	bool starved : 1; /* packets wait and nothing is sent, since `wait_since` */
-	uint8_t readers;  /* as input: packets being passed on */
+	uint16_t waiting;    /* VLs with packets waiting */
+	uint16_t fcp;	     /* VLs with a flow-control packet to send */
+	uint16_t reading;    /* VLs whose head is leaving, or has copies waiting */
+	uint16_t unreported; /* VLs with room that the sender may not know of */
+	uint32_t sw;	     /* number, or NIL: an adapter's port */
+	uint8_t num;	     /* of the port at its node */
+	uint8_t hold;	     /* SENDING, DOWN: nothing can be sent */
+	bool wake : 1;	     /* an event comes when the link is free */
+	bool timer : 1;	     /* an event comes at the deadline, or before */
+	bool starved : 1;    /* packets wait and nothing is sent, since `wait_since` */
+	uint8_t readers;     /* as input: packets being passed on */
 
 	uint32_t number;
 	uint32_t peer;	  /* port, or NIL */

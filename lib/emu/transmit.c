@@ -28,7 +28,7 @@
  * What a receiver takes to find room free and to build a flow-control packet,
  * and its peer to read it, is one time (`credit_latency_ps`), after its arrival.
  *
- * Flow-control packets are sent when there is something worth telling, and
+ * Flow-control packets are sent when there is enough to report, and
  * when 65,536 symbol times are over (IBA 7.9.4, rules C2): a port has one
  * timer, and sends one for each VL then.  Most of these say what the sender
  * knows, and change nothing but that they take link time.  So a busy port
@@ -74,16 +74,16 @@ static uint64_t next_deadline(const struct dl_emu *e, const struct dl_emu_link_p
 }
 
 /* The VLs of which the sender does not know all. */
-static unsigned int news(const struct dl_emu *e, struct dl_emu_link_port *p)
+static unsigned int vls_with_news(const struct dl_emu *e, struct dl_emu_link_port *p)
 {
-	unsigned int ask = e->mode.plain ? p->untold : (1u << p->vls) - 1, vls = 0;
+	unsigned int ask = e->mode.plain ? p->unreported : (1u << p->vls) - 1, vls = 0;
 
 	for (; ask; ask &= ask - 1) {
 		unsigned int v = __builtin_ctz(ask);
 
 		vls |= (unsigned int)(dl_link_credit_unsent(&p->vl[v].rx) != 0) << v;
 	}
-	p->untold = vls;
+	p->unreported = vls;
 	return vls;
 }
 
@@ -98,7 +98,7 @@ void dl_emu_pass_deadline(struct dl_emu *e, struct dl_emu_link_port *p, bool now
 	if (!unseen)
 		p->fcp |= (1u << p->vls) - 1;
 	else if (now)
-		p->fcp |= news(e, p);
+		p->fcp |= vls_with_news(e, p);
 	p->fcp_due = next_deadline(e, p);
 }
 
@@ -113,7 +113,7 @@ void dl_emu_report_later(struct dl_emu *e, struct dl_emu_link_port *p)
 			  0);
 }
 
-static bool happens(struct dl_emu_losses *l, uint32_t millionths)
+static bool loss_happens(struct dl_emu_losses *l, uint32_t millionths)
 {
 	return millionths && dl_random_below(&l->random, 1000000) < millionths;
 }
@@ -136,7 +136,8 @@ bool dl_emu_loses_fcp(struct dl_emu *e, const struct dl_emu_link_port *p,
 {
 	struct dl_emu_losses *l = &e->losses[p->number];
 
-	if (!happens(l, l->fcp_loss) && !(happens(l, l->fcp_corrupt) && fcp_discarded(p, fcp)))
+	if (!loss_happens(l, l->fcp_loss) &&
+	    !(loss_happens(l, l->fcp_corrupt) && fcp_discarded(p, fcp)))
 		return false;
 	e->totals.fcps_lost++;
 	return true;
@@ -216,14 +217,14 @@ void dl_emu_deadline(struct dl_emu *e, uint32_t port)
 	/* (The link may have been down and up again, and has others now.) */
 	bool due = !(p->hold & DL_EMU_DOWN) && e->now >= p->fcp_due &&
 		   (e->now - p->fcp_due) % span == 0;
-	bool more = e->mode.timers || news(e, p);
+	bool more = e->mode.timers || vls_with_news(e, p);
 
 	p->timer = false;
 	e->background--;
 	if (due && more) {
 		dl_emu_pass_deadline(e, p, true);
 		dl_emu_transmit(e, p);
-		more = e->mode.timers || news(e, p);
+		more = e->mode.timers || vls_with_news(e, p);
 	}
 	if (more)
 		dl_emu_report_later(e, p);
@@ -232,7 +233,7 @@ void dl_emu_deadline(struct dl_emu *e, uint32_t port)
 /* ---- packets ----------------------------------------------------------- */
 
 /* The packet of a VL that could go now, or NIL. */
-static uint32_t candidate(const struct dl_emu *e, uint32_t out)
+static uint32_t next_candidate(const struct dl_emu *e, uint32_t out)
 {
 	uint32_t packet = dl_emu_vl_at(e, out)->head;
 	const struct dl_emu_pkt *pk = &e->packets[packet];
@@ -263,7 +264,7 @@ unsigned int dl_emu_choose(struct dl_emu *e, struct dl_emu_link_port *p, uint32_
 		unsigned int v = __builtin_ctz(vls);
 		struct dl_emu_vl_port *o = &p->vl[v];
 
-		packet[v] = candidate(e, dl_emu_channel(p->number, v));
+		packet[v] = next_candidate(e, dl_emu_channel(p->number, v));
 		if (packet[v] == DL_EMU_NIL)
 			continue;
 		dl_emu_see_credit(e, o);
@@ -279,7 +280,7 @@ unsigned int dl_emu_choose(struct dl_emu *e, struct dl_emu_link_port *p, uint32_
 void dl_emu_damage(struct dl_emu *e, const struct dl_emu_link_port *p, struct dl_emu_pkt *pk,
 		   struct dl_emu_vl_port *o)
 {
-	bool lost = happens(&e->losses[p->number], e->losses[p->number].damage);
+	bool lost = loss_happens(&e->losses[p->number], e->losses[p->number].damage);
 
 	/* A worm that loses a flit is lost as a whole. */
 	if (lost)

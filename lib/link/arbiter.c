@@ -84,7 +84,7 @@ static unsigned int compile_table(const struct dl_tables_vlarb_entry *from, unsi
 	return named;
 }
 
-static unsigned int cut(unsigned int n, unsigned int cap)
+static unsigned int arb_entries_kept(unsigned int n, unsigned int cap)
 {
 	if (n > DL_LINK_ARB_ENTRIES)
 		n = DL_LINK_ARB_ENTRIES;
@@ -101,9 +101,9 @@ void dl_link_arb_compile(const struct dl_tables_vlarb *arb, const struct dl_link
 		out->counted[DL_LINK_ARB_HIGH] = UINT32_MAX;
 	out->enabled = (1u << o->nvls) - 1;
 	out->programmed = true;
-	out->listed = compile_table(arb->high, cut(arb->nhigh, o->high_cap), o,
+	out->listed = compile_table(arb->high, arb_entries_kept(arb->nhigh, o->high_cap), o,
 				    &out->table[DL_LINK_ARB_HIGH]) |
-		      compile_table(arb->low, cut(arb->nlow, o->low_cap), o,
+		      compile_table(arb->low, arb_entries_kept(arb->nlow, o->low_cap), o,
 				    &out->table[DL_LINK_ARB_LOW]);
 }
 

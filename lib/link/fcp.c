@@ -31,12 +31,12 @@ static const struct {
 
 enum { OP, FCTBS, VL, FCCL };
 
-static uint32_t put(unsigned int field, uint32_t value)
+static uint32_t fcp_field(unsigned int field, uint32_t value)
 {
 	return (value & ((1u << layout[field].width) - 1)) << layout[field].shift;
 }
 
-static uint32_t get(uint32_t word, unsigned int field)
+static uint32_t fcp_field_of(uint32_t word, unsigned int field)
 {
 	return word >> layout[field].shift & ((1u << layout[field].width) - 1);
 }
@@ -55,8 +55,8 @@ uint16_t dl_link_crc16(const uint8_t *bytes, size_t n)
 
 void dl_link_fcp_encode(const struct dl_link_fcp *fcp, uint8_t wire[DL_LINK_FCP_BYTES])
 {
-	uint32_t word = put(OP, fcp->op) | put(FCTBS, fcp->fctbs) | put(VL, fcp->vl) |
-			put(FCCL, fcp->fccl);
+	uint32_t word = fcp_field(OP, fcp->op) | fcp_field(FCTBS, fcp->fctbs) |
+			fcp_field(VL, fcp->vl) | fcp_field(FCCL, fcp->fccl);
 	uint16_t crc;
 
 	for (unsigned int i = 0; i < 4; i++)
@@ -74,11 +74,11 @@ int dl_link_fcp_decode(const uint8_t wire[DL_LINK_FCP_BYTES], struct dl_link_fcp
 		return -EBADMSG;
 	for (unsigned int i = 0; i < 4; i++)
 		word = word << 8 | wire[i];
-	if (get(word, OP) > DL_LINK_FCP_INITIALISE || get(word, VL) == 15)
+	if (fcp_field_of(word, OP) > DL_LINK_FCP_INITIALISE || fcp_field_of(word, VL) == 15)
 		return -EPROTO;
-	out->op = get(word, OP);
-	out->fctbs = get(word, FCTBS);
-	out->vl = get(word, VL);
-	out->fccl = get(word, FCCL);
+	out->op = fcp_field_of(word, OP);
+	out->fctbs = fcp_field_of(word, FCTBS);
+	out->vl = fcp_field_of(word, VL);
+	out->fccl = fcp_field_of(word, FCCL);
 	return 0;
 }

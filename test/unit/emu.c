@@ -258,7 +258,7 @@ static void test_full_link(void **state)
 	emu_fixture_free(&w);
 }
 
-/* What is not worth telling is told when 65,536 symbol times are over. */
+/* Credit that is not worth reporting is reported when 65,536 symbol times are over. */
 static void test_deadline(void **state)
 {
 	const uint32_t radix[3] = { 1, 1, 1 };

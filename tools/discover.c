@@ -187,44 +187,25 @@ static void print_sites(const json_t *d, FILE *to)
 		tool_print(to, sw, "{coord} {guid} \"{name}\"\n");
 }
 
-static void print_fault(const json_t *x, FILE *to)
-{
-	static const char port[] = " {guid} \"{name}\" port {port}";
-
-	tool_print(to, x, "{repair}");
-	if (tool_has(x, "from")) {
-		tool_print(to, x, " {from} to {to}\n");
-		return;
-	}
-	tool_print(to, tool_at(x, "port"), port);
-	if (tool_has(x, "to"))
-		tool_print(to, x, " to {to}, from");
-	else
-		fputs(" and", to);
-	tool_print(to, tool_at(x, "other"), port);
-	putc('\n', to);
-}
-
 static void discover_print(const json_t *d, FILE *to)
 {
 	const json_t *item;
 	size_t i;
 
 	print_sites(d, to);
-	json_array_foreach(tool_at(d, "unplaced"), i, item)
-	{
-		tool_print(to, item, "{kind} {guid} \"{name}\"");
-		if (tool_has(item, "attachment"))
-			tool_print(to, item,
-				   " via {attachment}, {cables#cable} to {on} \"{on_name}\"");
-		putc('\n', to);
-	}
+	tool_print(to, d,
+		   "{*unplaced}{kind} {guid} \"{name}\"{?attachment} via {attachment}, "
+		   "{cables#cable} to {on} \"{on_name}\"{/}\n{/}");
 	json_array_foreach(tool_at(d, "unused_cables"), i, item)
 	{
 		tool_print(to, json_array_get(item, 0), "unused {guid} \"{name}\" port {port}");
 		tool_print(to, json_array_get(item, 1), " to {guid} \"{name}\" port {port}\n");
 	}
-	json_array_foreach(tool_at(d, "faults"), i, item) print_fault(item, to);
+	tool_print(to, d,
+		   "{*faults}{repair}{?from} {from} to {to}\n{/}"
+		   "{!from} {port.guid} \"{port.name}\" port {port.port}"
+		   "{?to} to {to}, from{/}{!to} and{/}"
+		   " {other.guid} \"{other.name}\" port {other.port}\n{/}{/}");
 }
 
 static int write_config(const struct tool *tool, const struct dl_torus *t, const char *path)

@@ -220,16 +220,51 @@ static const char *print_field(FILE *to, const json_t *document, const char *fie
 	return end + 1;
 }
 
+static const char *print_part(FILE *to, const json_t *document, const char *at);
+
+/* "?path}", "!path}" or "*path}" and what follows up to "{/}"; returns where it ends. */
+static const char *print_section(FILE *to, const json_t *document, const char *section)
+{
+	size_t len = strcspn(section, "}"), i;
+	const char *body = section + len + 1;
+	const json_t *value, *item;
+	char path[64];
+
+	snprintf(path, sizeof(path), "%.*s", (int)len - 1, section + 1);
+	value = tool_at(document, path);
+	if (*section == '*') {
+		json_array_foreach(value, i, item) if (to) print_part(to, item, body);
+		return print_part(NULL, document, body);
+	}
+	if (tool_has(document, path) != (*section == '?'))
+		to = NULL;
+	return print_part(to, document, body);
+}
+
+/* Up to "{/}" or the end; returns what follows.  `to` NULL: skip it. */
+static const char *print_part(FILE *to, const json_t *document, const char *at)
+{
+	while (*at) {
+		size_t len = strcspn(at, "{");
+
+		if (to)
+			fwrite(at, 1, len, to);
+		at += len;
+		if (!*at++)
+			return at - 1;
+		if (*at == '/')
+			return at + 2;
+		if (strchr("?!*", *at))
+			at = print_section(to, document, at);
+		else
+			at = to ? print_field(to, document, at) : strchr(at, '}') + 1;
+	}
+	return at;
+}
+
 void tool_print(FILE *to, const json_t *document, const char *template)
 {
-	while (*template) {
-		size_t len = strcspn(template, "{");
-
-		fwrite(template, 1, len, to);
-		template += len;
-		if (*template == '{')
-			template = print_field(to, document, template + 1);
-	}
+	print_part(to, document, template);
 }
 
 /* RFC 4180, but for the ends of lines. */

@@ -53,17 +53,11 @@ json_t *coords_json(const struct coords_order *p)
 
 void coords_print(const json_t *document, FILE *to)
 {
-	const json_t *adapter;
-	size_t i;
-
-	json_array_foreach(tool_at(document, "adapters"), i, adapter)
-		tool_print(to, adapter,
-			   "{index:6}  {coord}  {node_guid} port {port} LID "
-			   "{lid} ({description}) at port {switch.port} of \"{switch.name}\"\n");
-	json_array_foreach(tool_at(document, "without_coordinates"), i, adapter)
-		tool_print(to, adapter,
-			   "     -  without coordinates: {node_guid} port "
-			   "{port} LID {lid} ({description}): {lacking}\n");
+	tool_print(to, document,
+		   "{*adapters}{index:6}  {coord}  {node_guid} port {port} LID {lid} "
+		   "({description}) at port {switch.port} of \"{switch.name}\"\n{/}"
+		   "{*without_coordinates}     -  without coordinates: {node_guid} port {port} "
+		   "LID {lid} ({description}): {lacking}\n{/}");
 }
 
 /* ---- comma-separated values ---------------------------------------------- */

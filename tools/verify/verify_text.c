@@ -25,12 +25,9 @@ static int verify_sl_of(const json_t *d)
 
 /* ---- names ------------------------------------------------------------- */
 
-static void print_node(const json_t *node, FILE *to)
-{
-	tool_print(to, node, "\"{name}\"");
-	if (tool_has(node, "coord"))
-		tool_print(to, node, " ({coord})");
-}
+/* A template of the node at a key `p`, such as "to.". */
+#define NODE(p) "\"{" p "name}\"{?" p "coord} ({" p "coord}){/}"
+#define CHANNEL NODE("") " port {port} -> " NODE("to.") " port {to.port}, VL {vl}"
 
 static void verify_print_end(const json_t *end, FILE *to)
 {
@@ -75,16 +72,9 @@ static void print_lost(const json_t *lost, FILE *to)
 		fputs(is_multicast(lost) ? ", member " : " to ", to);
 		verify_print_end(tool_at(lost, "to"), to);
 	}
-	if (tool_has(lost, "sl"))
-		tool_print(to, lost, ", SL {sl}");
-	tool_print(to, lost, ": {reason}");
-	if (tool_has(lost, "at")) {
-		fprintf(to, " at ");
-		print_node(tool_at(lost, "at"), to);
-		if (tool_has(lost, "at.port"))
-			tool_print(to, lost, " port {at.port}");
-	}
-	fputc('\n', to);
+	tool_print(to, lost,
+		   "{?sl}, SL {sl}{/}: {reason}{?at} at " NODE("at.") "{?at.port} port {at.port}{/}"
+								      "{/}\n");
 }
 
 static void print_losses(const json_t *d, bool all, FILE *to)
@@ -106,14 +96,6 @@ static void print_losses(const json_t *d, bool all, FILE *to)
 
 /* ---- the loop ---------------------------------------------------------- */
 
-static void print_channel(const json_t *step, FILE *to)
-{
-	print_node(step, to);
-	tool_print(to, step, " port {port} -> ");
-	print_node(tool_at(step, "to"), to);
-	tool_print(to, step, " port {to.port}, VL {vl}");
-}
-
 void verify_print_cycle(const json_t *cycle, FILE *to)
 {
 	const json_t *step;
@@ -122,8 +104,7 @@ void verify_print_cycle(const json_t *cycle, FILE *to)
 	json_array_foreach(cycle, i, step)
 	{
 		fprintf(to, "  %2zu. ", i + 1);
-		print_channel(step, to);
-		fputc('\n', to);
+		tool_print(to, step, CHANNEL "\n");
 		if (!tool_has(step, "packet"))
 			continue;
 		fputs("      ", to);
@@ -151,15 +132,6 @@ static void print_condition(const json_t *d, FILE *to)
 		fprintf(to, ", if packets may carry any SL");
 }
 
-static void print_missing(const json_t *d, FILE *to)
-{
-	const json_t *missing;
-	size_t i;
-
-	json_array_foreach(tool_at(d, "missing"), i, missing)
-		tool_print(to, missing, "  missing: {what}; to get it: {command}\n");
-}
-
 static void print_loop(const json_t *d, FILE *to)
 {
 	const json_t *cycle = tool_at(d, "cycle");
@@ -174,7 +146,7 @@ static void print_loop(const json_t *d, FILE *to)
 	if (n)
 		fprintf(to, "; the shortest has %zu channel%s", n, tool_s(n));
 	fputc('\n', to);
-	print_missing(d, to);
+	tool_print(to, d, "{*missing}  missing: {what}; to get it: {command}\n{/}");
 	verify_print_cycle(cycle, to);
 }
 
@@ -190,8 +162,7 @@ static void draw_loop(const json_t *d, FILE *to)
 	json_array_foreach(cycle, i, step)
 	{
 		fprintf(to, i ? "   |     " : "   +---> ");
-		print_channel(step, to);
-		fprintf(to, "\n   |       ");
+		tool_print(to, step, CHANNEL "\n   |       ");
 		verify_print_packet(tool_at(step, "packet"), to);
 		fprintf(to, i + 1 < n ? "\n   |         |\n" : "\n   +---------+\n");
 	}

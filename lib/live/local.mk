@@ -5,7 +5,7 @@ libdllive_la_SOURCES = \
 	include/dateline/live.h \
 	lib/live/counters.c \
 	lib/live/counters_read.c \
-	lib/live/discover.c \
+	lib/live/fabric.c \
 	lib/live/internal.h \
 	lib/live/mads.c \
 	lib/live/paths.c \

@@ -12,7 +12,7 @@
  * Any device may answer anything.  A port's number is compared with the number
  * of ports before it is used; a node that is met again must be of the same kind
  * and size; what was found behind a port is a statement of that port, to be
- * compared with what the far end says (discover.c).  Of a switch and an adapter
+ * compared with what the far end says (fabric.c).  Of a switch and an adapter
  * with the same GUID the switch is believed.
  *
  * Limits: 63 hops (IBA volume 1, 14.2.1.2), MAX_NODES.

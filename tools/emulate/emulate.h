@@ -41,6 +41,12 @@ int emulate_sweep(const struct dl_emu_scenario *scenario, const struct emulate_s
 /* The processor time of this thread so far, in seconds. */
 double emulate_cpu(void);
 
+/* Why packets did not arrive, by enum dl_emu_drop: a key, and for people. */
+struct emulate_drop {
+	const char *key, *words;
+};
+extern const struct emulate_drop emulate_drops[];
+
 /* JSON documents, or NULL: no memory. */
 json_t *emulate_json(const struct emulate_run *r);
 json_t *emulate_sweep_json(const struct emulate_point *points, uint32_t n);

@@ -9,11 +9,15 @@
 #include "emulate.h"
 #include "tools/verify/verify.h"
 
-static const char *const drop_keys[DL_EMU_DROPS] = {
-	[DL_EMU_DROP_NO_ENTRY] = "no_entry", [DL_EMU_DROP_DEAD_LINK] = "dead_link",
-	[DL_EMU_DROP_HOQ_LIFE] = "hoq_life", [DL_EMU_DROP_CORRUPT] = "corrupt",
-	[DL_EMU_DROP_SMP_FULL] = "smp_full", [DL_EMU_DROP_NO_VL] = "no_vl",
-	[DL_EMU_DROP_UNLISTED] = "unlisted", [DL_EMU_DROP_WRONG_END] = "wrong_end",
+const struct emulate_drop emulate_drops[DL_EMU_DROPS] = {
+	[DL_EMU_DROP_NO_ENTRY] = { "no_entry", "no forwarding entry" },
+	[DL_EMU_DROP_DEAD_LINK] = { "dead_link", "link down" },
+	[DL_EMU_DROP_HOQ_LIFE] = { "hoq_life", "waited too long" },
+	[DL_EMU_DROP_CORRUPT] = { "corrupt", "damaged on the wire" },
+	[DL_EMU_DROP_SMP_FULL] = { "smp_full", "no room on VL 15" },
+	[DL_EMU_DROP_NO_VL] = { "no_vl", "the SL maps to no VL of the port" },
+	[DL_EMU_DROP_UNLISTED] = { "unlisted", "VL in no arbitration table" },
+	[DL_EMU_DROP_WRONG_END] = { "wrong_end", "forwarded to the wrong end port" },
 };
 
 /* ---- parts ------------------------------------------------------------- */
@@ -166,7 +170,7 @@ static json_t *emulate_drops_json(const struct dl_emu_totals *t)
 
 	for (unsigned int i = 0; i < DL_EMU_DROPS; i++)
 		if (t->drops[i])
-			json_object_set_new(drops, drop_keys[i], json_integer(t->drops[i]));
+			json_object_set_new(drops, emulate_drops[i].key, json_integer(t->drops[i]));
 	return drops;
 }
 

@@ -36,7 +36,6 @@ struct sent {
 
 struct port {
 	struct arbitrate_scenario scenario;
-	struct dl_link_arb_options options;
 	struct dl_tables_vlarb arb;
 	struct dl_link_arb_program program[2];
 	unsigned int current; /* of the programs */
@@ -83,7 +82,7 @@ static void arbitrate_write_tables(struct port *p, const struct arbitrate_event 
 	if (e->high_limit >= 0)
 		p->arb.high_limit = e->high_limit;
 	p->current ^= 1;
-	dl_link_arb_compile(&p->arb, &p->options, &p->program[p->current]);
+	dl_link_arb_compile(&p->arb, &p->scenario.options, &p->program[p->current]);
 }
 
 static int arbitrate_fill_queues(struct port *p, const struct arbitrate_event *e)
@@ -112,14 +111,6 @@ static int arbitrate_start(struct port *p)
 {
 	const struct arbitrate_scenario *s = &p->scenario;
 
-	p->options = (struct dl_link_arb_options){
-		.nvls = s->vls,
-		.high_cap = s->high_cap,
-		.low_cap = s->low_cap,
-		.low_turn = s->low_turn,
-		.bad_entry = s->bad_entry,
-		.unlisted_vl = s->unlisted_vl,
-	};
 	if (s->power_up_seed >= 0)
 		dl_link_arb_undefined(s->power_up_seed, 0, &p->arb);
 	for (unsigned int side = DL_LINK_ARB_HIGH; side <= DL_LINK_ARB_LOW; side++)
@@ -140,7 +131,7 @@ static unsigned int arbitrate_sendable(const struct port *p)
 {
 	unsigned int vls = 0;
 
-	for (unsigned int vl = 0; vl < p->options.nvls; vl++) {
+	for (unsigned int vl = 0; vl < p->scenario.options.nvls; vl++) {
 		const struct queue *q = &p->queue[vl];
 
 		if (q->head < q->n &&
@@ -152,7 +143,7 @@ static unsigned int arbitrate_sendable(const struct port *p)
 
 static void arbitrate_drop_unlisted(struct port *p)
 {
-	for (unsigned int vl = 0; vl < p->options.nvls; vl++) {
+	for (unsigned int vl = 0; vl < p->scenario.options.nvls; vl++) {
 		struct queue *q = &p->queue[vl];
 
 		if (dl_link_arb_drops(&p->program[p->current], vl)) {
@@ -239,27 +230,27 @@ static void arbitrate_release(void *model)
 /* ---- what a person should know beside the result ----------------------- */
 
 static void arbitrate_warn_of_cuts(const struct dl_log *log, const char *path,
-				   const struct arbitrate_event *e, int64_t high_cap,
-				   int64_t low_cap)
+				   const struct arbitrate_event *e,
+				   const struct dl_link_arb_options *o)
 {
 	static const char *const names[] = { "high", "low" };
-	const int64_t caps[] = { high_cap, low_cap };
+	const int caps[] = { o->high_cap, o->low_cap };
 
 	for (unsigned int side = DL_LINK_ARB_HIGH; side <= DL_LINK_ARB_LOW; side++)
 		if (e->side[side].n > caps[side])
 			dl_log(log, DL_LOG_WARNING, "%s:%u: %s: %d entries beyond %s_cap are cut",
-			       path, e->side[side].line, names[side],
-			       (int)(e->side[side].n - caps[side]), names[side]);
+			       path, e->side[side].line, names[side], e->side[side].n - caps[side],
+			       names[side]);
 }
 
 static void arbitrate_warn(const struct dl_log *log, const char *path, const struct port *p)
 {
 	const struct arbitrate_scenario *s = &p->scenario;
 
-	arbitrate_warn_of_cuts(log, path, &s->start, s->high_cap, s->low_cap);
+	arbitrate_warn_of_cuts(log, path, &s->start, &s->options);
 	for (uint32_t i = 0; i < s->nevents; i++)
-		arbitrate_warn_of_cuts(log, path, &s->events[i], s->high_cap, s->low_cap);
-	if (s->vls == 1 &&
+		arbitrate_warn_of_cuts(log, path, &s->events[i], &s->options);
+	if (s->options.nvls == 1 &&
 	    (s->start.side[DL_LINK_ARB_HIGH].given || s->start.side[DL_LINK_ARB_LOW].given))
 		dl_log(log, DL_LOG_WARNING,
 		       "%s: a port with one data VL has no tables: they do nothing", path);
@@ -296,7 +287,7 @@ static json_t *arbitrate_queue_json(const struct port *p, unsigned int vl)
 			 (int)q->dropped, "left", (int)(q->n - q->head), "needs_credits",
 			 tool_json_or_null(short_of, needs), "credits",
 			 tool_json_or_null(short_of, q->credits), "listed",
-			 p->options.nvls == 1 || program->listed >> vl & 1);
+			 p->scenario.options.nvls == 1 || program->listed >> vl & 1);
 }
 
 static json_t *arbitrate_after(const void *model, const char *path, const struct dl_log *log)

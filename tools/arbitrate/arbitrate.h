@@ -41,11 +41,9 @@ struct arbitrate_event {
 
 struct arbitrate_scenario {
 	struct arbitrate_event start; /* tables, limit and queues at the start */
-	int64_t high_cap, low_cap;
+	struct dl_link_arb_options options;
 	int64_t stop_after, power_up_seed; /* -1: not given */
-	unsigned int vls;
-	unsigned int low_turn, bad_entry, unlisted_vl;
-	struct arbitrate_event *events; /* in the order of happening */
+	struct arbitrate_event *events;	   /* in the order of happening */
 	uint32_t nevents;
 };
 

@@ -241,17 +241,17 @@ static int arbitrate_read_vls(struct dl_yaml *s, const struct dl_yaml_node *valu
 
 	err = dl_yaml_word(s, value, key->name, "1 2 4 8 15", &i);
 	if (!err)
-		a->vls = counts[i];
+		a->options.nvls = counts[i];
 	return err;
 }
 
 static const struct dl_setting scenario_keys[] = {
 	{ "vls", .read = arbitrate_read_vls },
-	{ "high_cap", DL_SETTING_NUMBER, MEMBER(high_cap), 0, DL_LINK_ARB_ENTRIES },
-	{ "low_cap", DL_SETTING_NUMBER, MEMBER(low_cap), 0, DL_LINK_ARB_ENTRIES },
-	{ "low_turn", DL_SETTING_WORD, MEMBER(low_turn), .words = "packet weight" },
-	{ "bad_entry", DL_SETTING_WORD, MEMBER(bad_entry), .words = "skip any" },
-	{ "unlisted_vl", DL_SETTING_WORD, MEMBER(unlisted_vl), .words = "hold idle drop" },
+	{ "high_cap", DL_SETTING_NUMBER, MEMBER(options.high_cap), 0, DL_LINK_ARB_ENTRIES },
+	{ "low_cap", DL_SETTING_NUMBER, MEMBER(options.low_cap), 0, DL_LINK_ARB_ENTRIES },
+	{ "low_turn", DL_SETTING_WORD, MEMBER(options.low_turn), .words = "packet weight" },
+	{ "bad_entry", DL_SETTING_WORD, MEMBER(options.bad_entry), .words = "skip any" },
+	{ "unlisted_vl", DL_SETTING_WORD, MEMBER(options.unlisted_vl), .words = "hold idle drop" },
 	{ "power_up_seed", DL_SETTING_NUMBER, MEMBER(power_up_seed), 0, INT64_MAX },
 	CHANGE_KEYS(START),
 	{ "events", .read = arbitrate_read_events },
@@ -267,10 +267,10 @@ static int arbitrate_check_queues(const char *path, const struct dl_log *log,
 	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++) {
 		const struct arbitrate_refill *r = &e->queue[vl];
 
-		if (r->given && vl >= a->vls) {
+		if (r->given && vl >= a->options.nvls) {
 			dl_log(log, DL_LOG_ERROR,
 			       "%s:%u: queue of VL %u: expected VLs 0 to %u, for vls is %u", path,
-			       r->line, vl, a->vls - 1, a->vls);
+			       r->line, vl, a->options.nvls - 1u, a->options.nvls);
 			return -EINVAL;
 		}
 		if (r->credits >= 0 && a->start.queue[vl].credits < 0) {
@@ -326,11 +326,11 @@ int arbitrate_scenario_read(const char *path, const struct dl_log *log,
 			    struct arbitrate_scenario *out)
 {
 	struct arbitrate_scenario a = {
-		.high_cap = DL_LINK_ARB_ENTRIES,
-		.low_cap = DL_LINK_ARB_ENTRIES,
+		.options = { .nvls = 8,
+			     .high_cap = DL_LINK_ARB_ENTRIES,
+			     .low_cap = DL_LINK_ARB_ENTRIES },
 		.stop_after = -1,
 		.power_up_seed = -1,
-		.vls = 8,
 	};
 	int err;
 

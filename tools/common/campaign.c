@@ -112,7 +112,7 @@ static void campaign_work(void *context)
 	pthread_mutex_unlock(&j->lock);
 }
 
-/* Until all have ended, or for a moment after an interrupt; tells how far they are. */
+/* Until all have ended, or for a moment after an interrupt; shows how far they are. */
 static void campaign_wait_for_threads(struct job *j)
 {
 	double end = 0; /* none yet */

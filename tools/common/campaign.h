@@ -38,7 +38,7 @@ struct campaign {
 bool campaign_is_leader(void);
 
 /*
- * Run it.  `results` has room for all items; done[i] (nitems of them) tells
+ * Run it.  `results` has room for all items; done[i] (nitems of them) states
  * whether item i has run: all have, unless the user interrupted the campaign,
  * which sets *interrupted.  In processes other than the leader both are left
  * with the process's own share.  Returns 0 or the first negative errno.

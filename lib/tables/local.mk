@@ -2,16 +2,18 @@ libdlroute_la_SOURCES += \
 	include/dateline/tables.h \
 	lib/tables/compare.c \
 	lib/tables/internal.h \
-	lib/tables/load.c \
 	lib/tables/masks.c \
 	lib/tables/pack.c \
 	lib/tables/pack.h \
+	lib/tables/paths.c \
+	lib/tables/paths.h \
 	lib/tables/remap.c \
 	lib/tables/snapshot.c \
 	lib/tables/sum.c \
 	lib/tables/tables.c
 libdlread_la_SOURCES += \
 	lib/tables/export.c \
+	lib/tables/load.c \
 	lib/tables/manifest.c \
 	lib/tables/out.c \
 	lib/tables/read.c \

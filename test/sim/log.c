@@ -14,7 +14,6 @@
 
 #include "sim.h"
 
-#define KNOWN_AGAIN (30 * SIM_SECOND) /* after a disturbance */
 #define MOST_HELD (sizeof(((struct sim_log *)NULL)->held) / sizeof(struct sim_held))
 
 void sim_log_unsafe(struct sim *sim, enum sim_finding what, const char *text)
@@ -60,7 +59,16 @@ static bool number_before(const char *line, const char *words, uint64_t *out)
 	return true;
 }
 
-static void compare_pairs(struct sim *sim, const char *line)
+/* Every switch has answered since the sweep began, so everything could be known. */
+static bool was_undisturbed(const struct sim *sim, const struct sim_sm *sm)
+{
+	for (uint32_t i = 0; i < sim->nnodes; i++)
+		if (sim->nodes[i].mute)
+			return false;
+	return sim->last_change < sm->sweep_at && sim->disturbed < sm->sweep_at;
+}
+
+static void compare_pairs(struct sim *sim, struct sim_sm *sm, const char *line)
 {
 	uint64_t said, pairs, adapters;
 
@@ -71,23 +79,18 @@ static void compare_pairs(struct sim *sim, const char *line)
 	sim->pairs_seen += pairs;
 	sim->pairs_of_adapters += adapters;
 	/* What dies meanwhile, or forwards without an answer, cannot be foreseen. */
-	if (said != pairs && sim->last_change < sim->sweeper->sweep_at &&
-	    sim->disturbed + KNOWN_AGAIN < sim->now)
+	if (!sim->clean || !was_undisturbed(sim, sm))
+		return;
+	sim->compared++;
+	if (said != pairs)
 		sim_find(sim, SIM_PAIRS,
 			 "the log states %" PRIu64 " pairs interrupted, there were %" PRIu64
 			 " (%" PRIu64 " of adapters)",
 			 said, pairs, adapters);
 }
 
-/* Every switch has answered since the sweep began, so everything could be known. */
-static bool was_undisturbed(const struct sim *sim, const struct sim_sm *sm)
-{
-	return sim->last_change < sm->sweep_at && sim->disturbed < sm->sweep_at;
-}
-
 static void read_transition(struct sim *sim, struct sim_sm *sm, const char *line)
 {
-	sim->sweeper = sm;
 	sim->transitions++;
 	if (strstr(line, "not proven")) {
 		sim->unproven++;
@@ -95,9 +98,10 @@ static void read_transition(struct sim *sim, struct sim_sm *sm, const char *line
 			sim_find(sim, SIM_UNPROVEN, "%s", strstr(line, "transition:"));
 		sim_log_flush(sim, false);
 	} else {
-		compare_pairs(sim, line);
+		compare_pairs(sim, sm, line);
 		sim_log_flush(sim, true);
 	}
+	sim->clean = was_undisturbed(sim, sm);
 	sim_judge_mark(sim);
 }
 
@@ -111,6 +115,7 @@ void sim_log_line(struct sim *sim, struct sim_sm *sm, const char *line)
 			sim_say(sim, "sm%d: SUBNET UP", (int)(sm - sim->sms));
 		sm->sweeps++;
 		sm->last_up = sim->now;
+		sim->clean = was_undisturbed(sim, sm);
 		sim_judge_mark(sim);
 		sim_script_begin(sim);
 		return;

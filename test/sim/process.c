@@ -45,20 +45,34 @@ static void link_to(const char *target, const char *name)
 	free(path);
 }
 
-static void write_config(const struct sim *sim)
+/* Several modes, separated by commas, are those of the subnet managers in turn. */
+static const char *mode_of(const struct sim_options *o, uint32_t number, int *length)
+{
+	const char *mode = o->mode, *comma;
+
+	while (number-- && (comma = strchr(mode, ',')))
+		mode = comma + 1;
+	*length = (int)strcspn(mode, ",");
+	return mode;
+}
+
+static void write_config(const struct sim *sim, uint32_t number)
 {
 	const struct sim_options *o = &sim->o;
 	FILE *f = fopen("opensm.conf", "w"), *more;
+	const char *mode;
 	char line[1024];
+	int length;
 
 	if (!f)
 		sim_die("opensm.conf: %s", strerror(errno));
+	mode = mode_of(o, number, &length);
 	fprintf(f, "qos TRUE\nforce_log_flush TRUE\nrouting_engine %s,no_fallback\n", o->engine);
 	fprintf(f, "torus_config torus.conf\nsminfo_polling_timeout 1000\n");
 	fprintf(f, "polling_retry_number 2\n");
 	if (!strcmp(o->engine, "dateline"))
-		fprintf(f, "event_plugin_name osmdateline\nevent_plugin_options mode=%s%s%s\n",
-			o->mode, o->plugin_options ? " " : "",
+		fprintf(f, "event_plugin_name osmdateline\nevent_plugin_options mode=%.*s%s%s\n",
+			length, mode, o->plugin_options ? " " : "",
 			o->plugin_options ? o->plugin_options : "");
 	more = o->config ? fopen(o->config, "r") : NULL;
 	while (more && fgets(line, sizeof(line), more))
@@ -69,11 +83,11 @@ static void write_config(const struct sim *sim)
 }
 
 /* In the directory that is to be the subnet manager's. */
-static void prepare_directory(const struct sim *sim)
+static void prepare_directory(const struct sim *sim, uint32_t number)
 {
 	char name[PATH_MAX];
 
-	write_config(sim);
+	write_config(sim, number);
 	link_to(sim->o.torus_config, "torus.conf");
 	link_to(sim->o.shim, "sm.so");
 	snprintf(name, sizeof(name), "%s/libosmdateline.so", sim->o.plugin_dir);
@@ -142,7 +156,7 @@ void sim_process_start(struct sim *sim, uint32_t number, uint32_t node)
 	snprintf(dir, sizeof(dir), "%s/sm%u", sim->o.dir, number);
 	if ((mkdir(dir, 0755) && errno != EEXIST) || chdir(dir))
 		sim_die("%s: %s", dir, strerror(errno));
-	prepare_directory(sim);
+	prepare_directory(sim, number);
 	fflush(NULL);
 	sm->pid = fork();
 	if (!sm->pid)

@@ -207,9 +207,10 @@ struct sim {
 	uint64_t disturbed;   /* when MADs were lost, delayed or not answered last */
 	uint64_t found[SIM_FINDINGS];
 	struct sim_log log;
-	struct sim_sm *sweeper; /* who has changed tables last */
+	bool clean; /* has the last sweep seen all that there was? */
 	uint64_t transitions, unproven;
 	uint64_t pairs_said, pairs_seen, pairs_of_adapters; /* interrupted */
+	uint64_t compared;				    /* times that both could be known */
 	uint32_t settled, unsettled;
 	uint64_t slowest_settling;
 	bool switches_granted; /* have SLs been granted to the switches' own ports? */

@@ -145,7 +145,8 @@ static bool phases_leave_tree(const struct dl_phases *p, const struct dl_fabric 
 
 /*
  * Must groups be closed, too?  For any group in use; old branches must be
- * forgotten before links are active.
+ * forgotten before links are active, and so must those through a port that is still
+ * active and has no cable in OpenSM's view: the switch behind it goes on copying.
  */
 void dl_phases_look_at_groups(const struct dl_engine *e, struct dl_phases *p)
 {
@@ -157,7 +158,7 @@ void dl_phases_look_at_groups(const struct dl_engine *e, struct dl_phases *p)
 	/* An old tree that is not known: is it a part of the new one? */
 	if (p->origin != DL_PHASES_FROM_FORCE) {
 		err = phases_full_group(next, IB_LID_MCAST_START_HO, &after);
-		p->trees_differ = p->old_branches ||
+		p->trees_differ = p->old_branches || p->ghost_ports ||
 				  (p->plan.maps_changed && p->origin != DL_PHASES_FROM_NOTHING) ||
 				  !dl_recall_groups_fit(e, next->fabric, &after);
 	}
@@ -169,7 +170,7 @@ void dl_phases_look_at_groups(const struct dl_engine *e, struct dl_phases *p)
 		err = phases_full_group(p->from, mlid, &before);
 		if (!err)
 			err = phases_full_group(next, mlid, &after);
-		p->trees_differ = p->old_branches ||
+		p->trees_differ = p->old_branches || p->ghost_ports ||
 				  phases_leave_tree(p, next->fabric, &before, &after);
 	}
 	/* Without memory to look: as if it were so. */

@@ -7,14 +7,16 @@
    entry anywhere on its way has left ([drained_safe]), or when the dependencies
    that old packets still make close no cycle with those of N ([opening_safe]).
    That nothing *waits* by a closed entry is not enough ([weak_rule_fails]): two
-   packets can block each other although O and N have no cycle.
+   packets can block each other although O and N have no cycle.  Opened tables that
+   stay drain ([opening_drains], [transition_drains]): old packets and new ones, no
+   packets block each other while others move.
    Proves, of doc/rules.md: "Between two sets of tables"; rules A14.
 
    Packets keep their history ([trail]): the theorem can say which of them must
    have left. *)
 
 From Coq Require Import List Arith Lia.
-From Dateline Require Import Net.
+From Dateline Require Import Net Drain.
 Import ListNotations.
 
 Section Transition.
@@ -52,16 +54,13 @@ Inductive leftover (q : state) : C -> C -> Prop :=
 | Held c i d : In i (q c) -> In d (todo i) -> leftover q c d
 | Later c d p : remains q p c -> In d (next N c p) -> leftover q c d.
 
-(* Theorem 5a.  Opening is safe from any state whose leftover edges close no cycle
-   with those of the new tables. *)
-Theorem opening_safe q0 q : acyclic (fun c d => waits N c d \/ leftover q0 c d) ->
-  run (part_of N) q0 q -> some_packet q -> head_can_move q.
+(* Every packet is where N, or what remains, brings it. *)
+Lemma opened_good q0 q : run (part_of N) q0 q -> forall c i, In i (q c) ->
+  (uses N (pkt i) c \/ remains q0 (pkt i) c) /\
+  forall d, In d (todo i) -> (waits N c d \/ leftover q0 c d) /\
+                             (uses N (pkt i) d \/ remains q0 (pkt i) d).
 Proof.
-  intros W R. apply (progress C P size cap fits _ q W).
-  cut (forall c i, In i (q c) -> (uses N (pkt i) c \/ remains q0 (pkt i) c) /\
-       forall d, In d (todo i) -> (waits N c d \/ leftover q0 c d) /\
-                                   (uses N (pkt i) d \/ remains q0 (pkt i) d)).
-  { intros K c i J d L. apply (K c i J), L. }
+  intros R.
   assert (E : forall c d p, uses N p c \/ remains q0 p c -> In d (next N c p) ->
               (waits N c d \/ leftover q0 c d) /\ (uses N p d \/ remains q0 p d)).
   { intros c d p [U|U] J; split.
@@ -79,6 +78,36 @@ Proof.
       split; [exact G|]. intros e L. apply E; [exact G|apply HN, L].
     + intros c p h t t' [U F] J. split; [exact U|]. intros d L. apply F, J, L.
     + intros c p h t t' [U F] J. split; [exact U|]. intros d L. apply E; [exact U|apply HN, J, L].
+Qed.
+
+(* Theorem 5a.  Opening is safe from any state whose leftover edges close no cycle
+   with those of the new tables. *)
+Theorem opening_safe q0 q : acyclic (fun c d => waits N c d \/ leftover q0 c d) ->
+  run (part_of N) q0 q -> some_packet q -> head_can_move q.
+Proof.
+  intros W R. apply (progress C P size cap fits _ q W).
+  intros c i J d L. apply (opened_good q0 q R c i J), L.
+Qed.
+
+(* While N stays, all that was and is in the network leaves, if ranks fall along
+   both kinds of edges. *)
+Theorem opening_drains all rank q0 q : NoDup all ->
+  (forall p c, uses N p c \/ remains q0 p c -> In c all) ->
+  (forall c d, waits N c d \/ leftover q0 c d -> rank d < rank c) ->
+  run (part_of N) q0 q ->
+  Acc (fun b a => serve C P C_dec size cap N a b) q /\
+  ((forall q', ~ serve C P C_dec size cap N q q') -> forall c, q c = []).
+Proof.
+  intros ND A F R.
+  apply (drains_from C P C_dec size cap fits all ND N (fun p c => uses N p c \/ remains q0 p c) rank).
+  - exact A.
+  - intros p c d [U|U] J; (split; [|apply F]).
+    + left. eapply UseNext; eauto.
+    + left. exists p. auto.
+    + right. eapply Goes; eauto.
+    + right. eapply Later; eauto.
+  - intros c i I. destruct (opened_good q0 q R c i I) as [U K]. split; [exact U|].
+    intros d J. destruct (K d J) as [E V]. auto.
 Qed.
 
 (* ---- opening, when what used a closed entry has left --------------------------- *)
@@ -115,6 +144,23 @@ Proof.
   - exists (pkt i). auto.
 Qed.
 
+Theorem transition_drains all rank q0 q : NoDup all ->
+  (forall p c, uses N p c -> In c all) -> (forall c d, waits N c d -> rank d < rank c) ->
+  drained q0 -> run (part_of N) q0 q ->
+  Acc (fun b a => serve C P C_dec size cap N a b) q /\
+  ((forall q', ~ serve C P C_dec size cap N q q') -> forall c, q c = []).
+Proof.
+  intros ND A F K R. apply (drains_from C P C_dec size cap fits all ND N (uses N) rank).
+  - exact A.
+  - intros p c d U J. split; [eapply UseNext; eauto|apply F; exists p; auto].
+  - intros c i I. destruct (run_as_told C P C_dec size cap N q0 q) with c i as [U J]; auto.
+    + intros x j G. destruct (K x j G) as [B L]. split.
+      * eapply came_by_M_uses, B.
+      * intros y Y. apply M_is_new, L, Y.
+    + split; [exact U|]. intros d E. apply J in E. split; [eapply UseNext; eauto|].
+      apply F. exists (pkt i). auto.
+Qed.
+
 (* The whole change: close, drain, open. *)
 Corollary transition_safe q1 q2 : acyclic (waits O) -> acyclic (waits N) ->
   run (part_of O) empty q1 -> drained q1 -> run (part_of N) q1 q2 ->
@@ -124,6 +170,73 @@ Proof.
 Qed.
 
 End Transition.
+
+(* ---- plans of several waves ------------------------------------------------------- *)
+
+(* A plan goes from one set of tables to the next.  A wave widens: the next tables have
+   all entries of those before, and more.  After a drain it narrows: the next ones
+   are a part of those before, and all packets came by entries of that part.  Each set
+   has no cycle.  In between, any part of the set is in force, for any time. *)
+Section Plan.
+Variables C P : Type.
+Variable C_dec : forall a b : C, {a = b} + {a <> b}.
+Variable size : P -> nat.
+Variable cap : C -> nat.
+Hypothesis fits : forall p c, size p <= cap c.
+Notation tables := (tables C P).
+Notation state := (state C P).
+Notation run := (run C P C_dec size cap).
+
+(* All packets are where tables U bring them. *)
+Definition within (U : tables) (q : state) := forall c i, In i (q c) -> as_told C P U c i.
+
+Inductive plan (U : tables) (q : state) : tables -> state -> Prop :=
+| Begin : plan U q U q
+| Work V r r' : plan U q V r -> run (part_of V) r r' -> plan U q V r'
+| Wave V W r : plan U q V r -> part_of W V -> acyclic (waits W) -> plan U q W r
+| Drained V W r : plan U q V r -> part_of V W -> within W r -> plan U q W r.
+
+Lemma within_wider U V q : part_of V U -> within U q -> within V q.
+Proof.
+  intros [I N] K c i J. destruct (K c i J) as [A B]. split.
+  - eapply part_of_uses; [split; eassumption|exact A].
+  - intros d D. apply (N c (pkt i)), B, D.
+Qed.
+
+Lemma plan_keeps U q V r : acyclic (waits U) -> within U q -> plan U q V r ->
+  acyclic (waits V) /\ within V r.
+Proof.
+  intros A K H. induction H as [|V r r' H [B L] R|V W r H [B L] Q X|V W r H [B L] Q X]; split; auto.
+  - intros c i. apply (run_as_told C P C_dec size cap V r r' L R).
+  - eapply within_wider; eauto.
+  - eapply part_of_acyclic; eauto.
+Qed.
+
+(* Theorem 5c.  At every instant of a plan, and wherever it ends, nothing deadlocks:
+   whoever carries it out may die at any step. *)
+Theorem plan_safe U q V r : acyclic (waits U) -> within U q -> plan U q V r ->
+  some_packet C P r -> head_can_move C P size cap r.
+Proof.
+  intros A K H. destruct (plan_keeps U q V r A K H) as [B L].
+  apply (progress C P size cap fits (waits V) r B). intros c i I d J.
+  destruct (L c i I) as [X Y]. exists (pkt i). auto.
+Qed.
+
+(* Wherever it ends, all packets leave under whatever part stays in force. *)
+Theorem plan_drains U q V r S all rank : acyclic (waits U) -> within U q -> plan U q V r ->
+  part_of V S -> NoDup all -> (forall p c, uses V p c -> In c all) ->
+  (forall c d, waits V c d -> rank d < rank c) ->
+  Acc (fun b a => serve C P C_dec size cap S a b) r /\
+  ((forall r', ~ serve C P C_dec size cap S r r') -> forall c, r c = []).
+Proof.
+  intros A K H [_ N] ND E F. destruct (plan_keeps U q V r A K H) as [_ L].
+  apply (drains_from C P C_dec size cap fits all ND S (uses V) rank).
+  - exact E.
+  - intros p c d X J. apply N in J. split; [eapply UseNext; eauto|apply F; exists p; auto].
+  - intros c i I. destruct (L c i I) as [X Y]. split; [exact X|]. intros d J. apply Y in J.
+    split; [eapply UseNext; eauto|]. apply F. exists (pkt i). auto.
+Qed.
+End Plan.
 
 (* ---- the weaker rule ---------------------------------------------------------------- *)
 

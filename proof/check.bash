@@ -130,7 +130,6 @@ accepts() {
 }
 
 whole_torus() { fabric a 5 4 3 && certified a '' --psl && accepts a; }
-by_class() { fabric a 5 4 3 && certified a '' --no-psl && accepts a; }
 balanced() { fabric a 6 4 1 && certified a '' --psl --ties=balanced --lmc=1 && accepts a; }
 classic() { fabric a 6 5 1 --mesh=y --parallel=2 && certified a '' --psl --mode=classic && accepts a; }
 any_sl() { fabric a 8 8 1 --hosts=2 && certified a any --psl --mode=any-sl && accepts a --any-sl; }
@@ -159,7 +158,6 @@ checker() {
 	expect "checker.ml is extracted from Checker.v" extracted
 	expect "the checker" make -s -C "$BUILD" contrib/check/dateline-check
 	expect "accepts a whole torus" whole_torus
-	expect "accepts path SLs by class" by_class
 	expect "accepts balanced ties" balanced
 	expect "accepts classic mode" classic
 	expect "accepts any SL" any_sl

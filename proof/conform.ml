@@ -158,7 +158,7 @@ let check_fabric dateline dir m radices mesh =
   try
     run (Printf.sprintf "rm -rf %s && %s gen -q %s%s -o %s" tables dateline numbers
       (if mesh = "" then "" else " --mesh=" ^ mesh) net);
-    run (Printf.sprintf "%s route -q %s.net --torus-config=%s.torus.conf --multicast=none --no-psl %s -o %s"
+    run (Printf.sprintf "%s route -q %s.net --torus-config=%s.torus.conf --multicast=none --psl %s -o %s"
       dateline net net m.options tables);
     let d = Dumps.read tables in
     let at = Array.map (fun g -> coordinates dims (Hashtbl.find d.names g)) d.guids in

@@ -2,9 +2,9 @@
 (* dumps.ml: reads the dumps of OpenSM and Dateline in a directory.
 
    opensm-subnet.lst has the cables, opensm-lfts.dump the forwarding tables,
-   dateline-slvl.dump the SL-to-VL maps, dateline-psl.dump the path SLs (or
-   dateline-sls.dump, by class), opensm.mcfdbs the multicast masks.  They can have
-   gigabytes: lines are read where they lie, without a copy.
+   dateline-slvl.dump the SL-to-VL maps, dateline-psl.dump the path SLs, opensm.mcfdbs
+   the multicast masks.  They can have gigabytes: lines are read where they lie,
+   without a copy.
 
    Switches have numbers in the order of opensm-subnet.lst.  A port of a switch is
    switch * nports + port.  An end port is that of an adapter, or port 0 of a
@@ -270,30 +270,6 @@ let read_psl dir sl of_guid of_port top =
       Bytes.set_uint8 !entries lid value
     end)
 
-let read_sls dir sl of_port top =
-  let rows = Hashtbl.create 999 and class_of = Array.make (Array.length sl) "" in
-  let lids = ref [] in
-  each_line dir "dateline-sls.dump" (fun () ->
-    if looking_at "row" then begin
-      expect "row"; let n = decimal () in
-      blanks (); Hashtbl.replace rows n (Bytes.sub_string !bytes !at (!stop - !at))
-    end else if looking_at "source" then begin
-      expect "source"; let node = guid () in
-      let port = decimal () in
-      let n = decimal () in
-      match of_port node port, Hashtbl.find_opt rows n with
-      | Some e, Some row -> class_of.(e) <- row
-      | _ -> bad "no such end port, or row"
-    end else if looking_at "lid" then begin
-      expect "lid"; let lid = decimal () in
-      let n = decimal () in
-      if lid > top then bad "no LID";
-      lids := (lid, n) :: !lids
-    end);
-  Array.iteri (fun e row -> List.iter (fun (lid, n) ->
-      if n < String.length row && digit row.[n] < 16 then
-        Bytes.set_uint8 sl.(e) lid (digit row.[n])) !lids) class_of
-
 (* ---- groups ------------------------------------------------------------------- *)
 
 let read_groups dir number =
@@ -349,9 +325,7 @@ let read dir =
   let top = Array.fold_left (fun top b -> max top (Bytes.length b - 1)) 0 lft in
   let sl = Array.map (fun _ -> Bytes.make (top + 1) '\255') ends in
   let of_guid, of_port = find_end ends port_guids in
-  if Sys.file_exists (Filename.concat dir "dateline-psl.dump") then
-    read_psl dir sl of_guid of_port top
-  else read_sls dir sl of_port top;
+  read_psl dir sl of_guid of_port top;
   let lft = columns lft (top + 1) in
   let sl = columns sl (top + 1) in
   { number; names; guids; far; used; ends; owner; lft; rows; maps; sl;

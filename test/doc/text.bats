@@ -126,7 +126,8 @@ names() {
 # theorems: those that doc/rules.md cites, and doc/proof.md lists.
 theorems() {
 	{
-		sed -n '/^## Why it cannot deadlock/,/^## Where it is/p' "$TOP/doc/rules.md"
+		sed -n '/^## C/,/^## D/p; /^## Why it cannot deadlock/,/^## Where it is/p' \
+			"$TOP/doc/rules.md"
 		grep '^| `proof/' "$TOP/doc/proof.md"
 	} | grep -oE '`([a-z]+(_[A-Za-z0-9]+)+|drains)`' | tr -d '`' | sort -u
 }

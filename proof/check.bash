@@ -3,7 +3,7 @@
 #
 # usage: check.bash BUILD
 #
-# Compiles the proofs in BUILD/proof, and prints what each theorem rests on: a
+# Compiles the proofs in BUILD/proof/out, and prints what each theorem rests on: a
 # theorem that is not closed fails.  Then the checker of contrib/check: it is what
 # proof/Checker.v is extracted to, accepts what is right, and rejects what is not.
 # The models are those of `dateline route`, and errors planted in them are found.
@@ -13,7 +13,7 @@ set -uo pipefail
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 BUILD=$(mkdir -p "$1" && cd "$1" && pwd)
-OUT=$BUILD/proof
+OUT=$BUILD/proof/out
 LOGS=$OUT/logs
 passed=0 failed=0
 failures=()

@@ -8,3 +8,8 @@ EXTRA_DIST += proof/Makefile proof/check.bash proof/Net.v proof/Drain.v \
 .PHONY: check-proof
 check-proof: all
 	bash $(srcdir)/proof/check.bash "$(abs_builddir)"
+
+clean-local: clean-proof
+.PHONY: clean-proof
+clean-proof:
+	rm -rf proof/out

@@ -211,7 +211,7 @@ static bool stop_sm(struct sim *sim, const struct sim_step *step)
 	sim_process_kill(sim, step->arg[0]);
 	/* Nobody will say whether the change that it was at was proven. */
 	sim_log_flush(sim, true);
-	sim_judge_mark(sim);
+	sim->clean = false;
 	return true;
 }
 

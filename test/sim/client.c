@@ -81,12 +81,15 @@ static void join(struct sim *sim, uint32_t port)
 	sim_transmit(sim, &sim->nodes[p->node], m);
 }
 
-static void joined(struct sim *sim, const ib_sa_mad_t *s)
+static void joined(struct sim *sim, const struct sim_msg *m, const ib_sa_mad_t *s)
 {
 	uint32_t port = be32toh(s->attr_mod);
 
-	if (port < sim->nports && !s->status)
-		sim->ports[port].joined = true;
+	if (port >= sim->nports || s->status)
+		return;
+	sim->ports[port].joined = true;
+	sim->ports[port].joined_sm = m->sm;
+	sim->ports[port].joined_run = m->run;
 }
 
 /* ---- paths -------------------------------------------------------------------- */
@@ -230,7 +233,7 @@ void sim_client_answer(struct sim *sim, struct sim_node *n, const struct sim_msg
 	if (s->attr_id == htobe16(PATH_RECORD))
 		answered(sim, s);
 	else if (s->attr_id == htobe16(MEMBER_RECORD))
-		joined(sim, s);
+		joined(sim, m, s);
 }
 
 void sim_client_check(struct sim *sim, uint64_t since, uint64_t bound)

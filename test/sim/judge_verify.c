@@ -137,6 +137,30 @@ static bool has_leftovers(const struct sim *sim)
 	return sim->judge->first_leaving < sim->judge->nleaving;
 }
 
+static void find_lost(struct sim *sim, const struct dl_verify_result *v)
+{
+	static const char *const faults[] = {
+		[DL_VERIFY_NO_ENTRY] = "no entry",   [DL_VERIFY_DEAD_PORT] = "dead port",
+		[DL_VERIFY_WRONG_END] = "wrong end", [DL_VERIFY_FORWARDING_LOOP] = "circle",
+		[DL_VERIFY_NO_VL] = "no VL",	     [DL_VERIFY_UNATTACHED] = "unattached",
+		[DL_VERIFY_NO_COPY] = "no copy",     [DL_VERIFY_TWICE] = "two copies",
+	};
+	const struct dl_verify_lost *l = v->lost;
+	const struct dl_fabric *f = v->fabric;
+	const char *from, *to, *at;
+
+	if (!v->nlisted)
+		return;
+	from = dl_fabric_node_name(f, f->ports[l->src].node);
+	to = l->dst == DL_NONE ? "the group" : dl_fabric_node_name(f, f->ports[l->dst].node);
+	at = l->sw == DL_NONE ? "nowhere" : dl_fabric_node_name(f, f->switches[l->sw]);
+	sim_find(sim, SIM_TABLES,
+		 "the verifier finds %" PRIu64
+		 " pairs undelivered, %u groups; first: %s to %s, LID "
+		 "0x%x: %s at %s[%u]",
+		 v->nlost, v->groups_lost, from, to, l->dlid, faults[l->fault], at, l->port);
+}
+
 static void compare(struct sim *sim, const struct dl_verify_result *v, bool must_deliver)
 {
 	const struct sim_judge *j = sim->judge;
@@ -155,9 +179,7 @@ static void compare(struct sim *sim, const struct dl_verify_result *v, bool must
 	if (loop && must_deliver)
 		sim_find(sim, SIM_LOOP, "the tables that stay have a credit loop");
 	if (must_deliver && !v->delivered)
-		sim_find(sim, SIM_TABLES,
-			 "the verifier finds %" PRIu64 " pairs undelivered, %u groups", v->nlost,
-			 v->groups_lost);
+		find_lost(sim, v);
 }
 
 void sim_judge_verify(struct sim *sim, bool must_deliver)

@@ -368,14 +368,14 @@ static int report(struct sim *sim)
 		" seen, %" PRIu64 " of adapters, compared %" PRIu64 " times; %" PRIu64
 		" of %" PRIu64 " queries answered (%" PRIu64
 		" refusals), the slowest after %.3f s; settled %u of %u times, the slowest "
-		"in %.3f s; hash "
+		"in %.3f s, %u times without a host that was not asked to join again; hash "
 		"%016" PRIx64 "; %" PRIu64 " findings\n",
 		sim->script->random ? sim->script->drawn : sim->script->n, sim_seconds(sim),
 		sim->sent, sim->lost, sim->transitions, sim->unproven, sim->admitted,
 		sim->pairs_said, sim->pairs_seen, sim->pairs_of_adapters, sim->compared,
 		sim->answered, sim->asked, sim->refused, (double)sim->slowest / SIM_SECOND,
 		sim->settled, sim->settled + sim->unsettled,
-		(double)sim->slowest_settling / SIM_SECOND, sim->hash, all);
+		(double)sim->slowest_settling / SIM_SECOND, sim->not_joined, sim->hash, all);
 	return all != 0;
 }
 

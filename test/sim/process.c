@@ -282,15 +282,17 @@ static void collect(struct sim *sim, struct sim_sm *sm)
 		p->info.capability_mask |= IB_PORT_CAP_IS_SM;
 	else
 		p->info.capability_mask &= ~IB_PORT_CAP_IS_SM;
+	/* A sweep ends with a line, and the next one begins with a MAD. */
+	sim->now = s->now;
+	for (uint32_t at = 0; at < s->log_used; at += (uint32_t)strlen(s->log + at) + 1)
+		sim_log_line(sim, sm, s->log + at);
+	s->log_used = 0;
 	for (uint32_t i = 0; i < s->nout; i++) {
 		sim->now = s->out[i].time;
 		sim_carry_send(sim, sm, &s->out[i]);
 	}
 	s->nout = 0;
 	sim->now = s->now;
-	for (uint32_t at = 0; at < s->log_used; at += (uint32_t)strlen(s->log + at) + 1)
-		sim_log_line(sim, sm, s->log + at);
-	s->log_used = 0;
 }
 
 static void take_turn(struct sim *sim, struct sim_sm *sm, uint64_t limit)

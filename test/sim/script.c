@@ -16,6 +16,7 @@
 #define SETTLE_LOOK (500 * SIM_MS)
 #define SETTLE_BOUND (600 * SIM_SECOND) /* one after the other, maps of a dead switch time out */
 #define LIGHT_SWEEP (12 * SIM_SECOND)	/* within that time what went wrong is tried again */
+#define JOIN_BOUND (60 * SIM_SECOND)	/* OpenSM may never ask a host to register again */
 #define QUERY_BOUND (10 * SIM_SECOND)
 #define MOST_TRIES 300
 #define SILENCE (35 * SIM_SECOND) /* light sweeps come every 10 s */
@@ -188,12 +189,29 @@ void sim_script_begin(struct sim *sim)
 	after(sim, FIRST_STEP);
 }
 
-static bool all_joined(struct sim *sim)
+/* Whose sweep was the last. */
+static const struct sim_sm *find_master(const struct sim *sim)
+{
+	const struct sim_sm *master = &sim->sms[0];
+
+	for (uint32_t i = 1; i < sim->nsms; i++)
+		if (sim->sms[i].pid && (!master->pid || sim->sms[i].last_up > master->last_up))
+			master = &sim->sms[i];
+	return master;
+}
+
+/*
+ * Has every host joined with this master?  OpenSM at times does not ask one to register
+ * again.
+ */
+static bool all_joined(const struct sim *sim, const struct sim_sm *master)
 {
 	for (uint32_t i = 0; i < sim->nports; i++) {
 		const struct sim_port *p = &sim->ports[i];
 
-		if (p->num && !sim->nodes[p->node].is_switch && sim_is_live(p) && !p->joined)
+		if (p->num && !sim->nodes[p->node].is_switch && sim_is_live(p) &&
+		    (!p->joined || &sim->sms[p->joined_sm] != master ||
+		     p->joined_run != master->run))
 			return false;
 	}
 	return true;
@@ -212,7 +230,8 @@ static bool is_settled(struct sim *sim, uint64_t *bad, char *example, size_t siz
 		quiet |= sm->pid && sm->last_up > sim->last_change && sm->last_up > sm->sweep_at &&
 			 (sm->last_up > sim->disturbed || sim->now > sim->disturbed + LIGHT_SWEEP);
 	}
-	return !*bad && quiet && all_joined(sim);
+	return !*bad && quiet &&
+	       (all_joined(sim, find_master(sim)) || sim->now > sim->script->settling + JOIN_BOUND);
 }
 
 static void look_for_silence(struct sim *sim)
@@ -226,6 +245,7 @@ static void look_for_silence(struct sim *sim)
 /* Returns false if it is too early to say. */
 static bool settle(struct sim *sim)
 {
+	bool joined;
 	uint64_t bad, well = sim->script->settling;
 	char example[160] = "";
 	bool good = is_settled(sim, &bad, example, sizeof(example));
@@ -241,8 +261,10 @@ static bool settle(struct sim *sim)
 	if (good || sim->o.promises)
 		sim_client_check(sim, well, QUERY_BOUND);
 	sim_log_flush(sim, true);
+	joined = all_joined(sim, find_master(sim));
 	if (good)
-		sim_judge_verify(sim, true);
+		sim_judge_verify(sim, joined);
+	sim->not_joined += good && !joined;
 	if (sim->now - sim->script->settling > sim->slowest_settling)
 		sim->slowest_settling = sim->now - sim->script->settling;
 	sim->settled += good;

@@ -88,7 +88,9 @@ struct sim_port {
 	uint8_t vlarb[4][64];
 	uint8_t pkeys[64];
 	uint8_t *sl2vl;	      /* 8 bytes for each input port */
-	bool joined, joining; /* a host: its group */
+	bool joined, joining; /* a host: its group, */
+	int joined_sm;	      /* ... with this subnet manager, */
+	uint32_t joined_run;  /* ... and this start of it */
 };
 
 struct sim_node {
@@ -211,7 +213,7 @@ struct sim {
 	uint64_t transitions, unproven;
 	uint64_t pairs_said, pairs_seen, pairs_of_adapters; /* interrupted */
 	uint64_t compared;				    /* times that both could be known */
-	uint32_t settled, unsettled;
+	uint32_t settled, unsettled, not_joined;
 	uint64_t slowest_settling;
 	bool switches_granted; /* have SLs been granted to the switches' own ports? */
 	uint64_t admitted;     /* unsafe moments of changes that the log does not call proven */

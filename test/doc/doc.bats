@@ -130,7 +130,6 @@ try() {
 		[[ -e $name.steps/001.sh || $name == dateline-s[cn]*.5 ||
 			$name == dateline-metrics.7 ]]
 		leave_out "$name.steps" "$name" <<-END
-			dateline-coords.1: mpirun -- 7680 processes; see coords.bats
 			dateline-hops.1: sinfo -- Slurm; see hops.bats
 			dateline-whatif.1: mpirun -- 64 processes; see whatif.bats
 		END

@@ -12,6 +12,7 @@
 struct request {
 	struct tool_input_options old, new;
 	enum dl_transition_order order;
+	bool reconnect;
 };
 
 #define MEMBER(member) DL_MEMBER(struct request, member)
@@ -20,6 +21,8 @@ static const struct dl_setting options[] = {
 	{ "order", DL_SETTING_WORD, MEMBER(order), .words = "opensm any", .arg = "opensm|any",
 	  .doc = "Writes of the direct change: in OpenSM's order, with four "
 		 "under way (default), or in any order" },
+	{ "reconnect", DL_SETTING_FLAG, MEMBER(reconnect),
+	  .doc = "Accept that pairs must reconnect" },
 	{ "torus-config", DL_SETTING_BORROW, MEMBER(new.config), .arg = "FILE",
 	  .doc = "A torus-2QoS.conf: for coordinates, and for path SLs by "
 		 "torus-2QoS's rule when there are none" },
@@ -48,7 +51,8 @@ static const struct tool_usage usage = {
 	       "\n"
 	       "  dateline transition yesterday today\n"
 	       "\n"
-	       "Exit status: 0 the change in phases is safe, 1 it is not, 2 bad "
+	       "Exit status: 0 the change in phases is safe, 1 it is not, or pairs "
+	       "must reconnect, 2 bad "
 	       "usage or input, 3 no memory.",
 };
 
@@ -79,19 +83,22 @@ static json_t *direct_json(const struct dl_fabric *f, const struct dl_transition
 }
 
 /* Each phase in any order, whatever the argument for them says. */
-static json_t *phased_json(const struct dl_transition *t, const struct dl_transition_result *v)
+static json_t *phased_json(const struct dl_transition *t, const struct dl_transition_result *v,
+			   uint64_t reconnect)
 {
 	bool phases = t->maps_changed || !v->any_order;
 	uint64_t writes = t->writes_close + t->writes_open;
 	uint64_t pairs = phases ? t->pairs_interrupted : 0;
 
-	return json_pack("{s:b, s:i, s:I, s:I, s:I, s:I}", "safe", !phases || v->phased, "phases",
+	return json_pack("{s:b, s:i, s:I, s:I, s:I, s:I, s:I}", "safe", !phases || v->phased,
+			 "phases",
 			 t->maps_changed ? 3 :
 			 phases		 ? 2 :
 					   t->writes != 0,
 			 "writes", (json_int_t)(phases ? writes : t->writes), "entries_closed",
 			 (json_int_t)(phases ? t->entries_closed : 0), "pairs_interrupted",
-			 (json_int_t)pairs, "interrupted_writes", (json_int_t)(pairs ? writes : 0));
+			 (json_int_t)pairs, "interrupted_writes", (json_int_t)(pairs ? writes : 0),
+			 "reconnect_pairs", (json_int_t)reconnect);
 }
 
 /* In a second thread: the phase that opens entries, and whom the change interrupts. */
@@ -131,16 +138,19 @@ int transition_json(const struct dl_tables *old, const struct dl_tables *new,
 {
 	struct dl_transition_result v;
 	struct dl_transition t;
+	uint64_t reconnect = 0;
 	int err = dl_transition_plan(old, new, &t);
 
 	if (err)
 		return err;
 	dl_transition_spare(&t);
-	err = transition_check(&t, order, verified, log, &v);
+	err = dl_transition_reconnect(&t, &reconnect);
+	if (!err)
+		err = transition_check(&t, order, verified, log, &v);
 	if (!err) {
 		*out = json_pack("{s:i, s:o, s:o}", "format", 1, "direct",
 				 direct_json(new->fabric, &v, order, coords), "phased",
-				 phased_json(&t, &v));
+				 phased_json(&t, &v, reconnect));
 		err = *out ? 0 : -ENOMEM;
 		dl_verify_mixture_release(&v.found);
 	}
@@ -221,6 +231,11 @@ static void transition_print(const json_t *d, FILE *to)
 	fprintf(to, tool_true_at(phased, "safe") ? "safe" : "UNSAFE");
 	tool_print(to, phased,
 		   "; {entries_closed} entries closed, {pairs_interrupted#pair} interrupted\n");
+	if (tool_int_at(phased, "reconnect_pairs"))
+		tool_print(
+			to, phased,
+			"safe only if {reconnect_pairs#pair} reconnect: their path SLs change, and "
+			"with the old ones the new tables have a credit loop\n");
 }
 
 int tool_cmd_transition(struct tool *tool, int argc, char **argv)
@@ -242,7 +257,8 @@ int tool_cmd_transition(struct tool *tool, int argc, char **argv)
 		err = transition_json(old.snapshot.tables, new.snapshot.tables, r.order, false,
 				      &new.coords, &tool->log, &document);
 	if (!err) {
-		if (!tool_true_at(document, "phased.safe"))
+		if (!tool_true_at(document, "phased.safe") ||
+		    (!r.reconnect && tool_int_at(document, "phased.reconnect_pairs")))
 			status = TOOL_EXIT_FINDING;
 		err = tool_show(tool, document, transition_print);
 	}

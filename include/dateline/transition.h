@@ -52,6 +52,13 @@ void dl_transition_release(struct dl_transition *t);
 int dl_transition_interrupted(struct dl_transition *t);
 
 /*
+ * How many pairs of an end port and a LID must reconnect, since their path SL changes and
+ * the new tables can close a credit loop with the SLs that were granted before.  0,
+ * -ENOMEM or -EPROTO as dl_verify().
+ */
+int dl_transition_reconnect(const struct dl_transition *t, uint64_t *pairs);
+
+/*
  * Leave entries for ports without a cable as they are, in place of closing them
  * for a write each: packets take these ports only if the cable is still there,
  * and a switch that does not answer behind it.

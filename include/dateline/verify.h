@@ -125,6 +125,13 @@ void dl_verify_result_free(struct dl_verify_result *v);
  */
 int dl_verify_certificate(const struct dl_tables *t, const struct dl_verify_options *o, FILE *to);
 
+/*
+ * Are tables safe for packets that carry the path SLs of others as well, which their
+ * connections were granted before?  Both are of one fabric; `before` may have other
+ * entries and maps.  0, -ENOMEM or -EPROTO as dl_verify().
+ */
+int dl_verify_granted(const struct dl_tables *t, const struct dl_tables *before, bool *safe);
+
 /* ---- states between two sets of tables -------------------------------------- */
 
 /* What can go wrong while switches hold entries of either set. */

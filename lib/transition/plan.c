@@ -15,16 +15,17 @@
  * that are in both masks.
  *
  *   1. Write M, until every switch has confirmed it.
- *   2. Drain: wait until no packet waits for a port that an entry of O, now
- *      closed, has chosen.
+ *   2. Drain: wait until every packet that used an entry of O, now closed, anywhere
+ *      on its way has left.
  *   3. Write N.
  *
  * Why it is safe.  During 1 each switch has for each LID its entry of O, or
  * none: so every packet goes as O would send it, or is dropped, and what waits
  * for what is a part of the channel dependency graph of O.  A part of a graph
  * without cycles has none.  During 3 each entry is one of N, or none, and after
- * 2 no packet waits for anything else: a part of the graph of N.  Nothing is
- * said of the order of writes, of how many are under way, of which get lost; a
+ * 2 every packet came by such entries only: a part of the graph of N.  (That none waits
+ * by a closed entry is not enough: a packet that came by one and waits by an entry of M
+ * holds a channel as only O allows.)  Nothing is said of the order of writes, of how many are under way, of which get lost; a
  * manager that dies leaves a part of O or a part of N, and its successor begins
  * from there.
  *

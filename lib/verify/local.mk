@@ -4,6 +4,7 @@ libdlroute_la_SOURCES += \
 	lib/verify/columns.c \
 	lib/verify/common.c \
 	lib/verify/cycle.c \
+	lib/verify/granted.c \
 	lib/verify/internal.h \
 	lib/verify/mixed.c \
 	lib/verify/multicast.c \

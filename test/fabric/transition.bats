@@ -62,6 +62,22 @@ ask() {
 	[[ $(jq .phased.safe answer.json) == false ]]
 }
 
+@test "pairs whose granted SLs close a loop on the new tables must reconnect" {
+	routed whole 6 5 1
+	dateline route whole.net --torus-config whole.torus.conf --mode any-sl \
+		--multicast all -o any -q
+	[[ $(ask '.phased.reconnect_pairs > 0' any whole) == true ]]
+	ask . any whole >/dev/null
+	[[ $STATUS == 1 ]]
+	run -1 dateline transition any whole
+	[[ $output == *'safe only if '*' pairs reconnect'* ]]
+	run -0 dateline transition any whole --reconnect
+	# SL 0 is safe on tables that are so for any SL.
+	[[ $(ask '.phased.reconnect_pairs' whole any) == 0 ]]
+	ask . whole any >/dev/null
+	[[ $STATUS == 0 ]]
+}
+
 @test "what is no snapshot is refused" {
 	routed whole 3 3 1
 	run -2 dateline transition whole

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Path SLs that were granted before.
+ *
+ * A connection keeps the SL of its path record for as long as it lives, so packets go by
+ * new tables with SLs of the old ones.  Whoever has an SL by both sets may use either:
+ * the dependencies of both are united.
+ *
+ * Complexity: dl_verify()'s pass over unicast, once more.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "verify/internal.h"
+
+/* Add what packets make wait that carry the path SLs of `before`. */
+static int granted_add(struct dl_verify_net *net, const struct dl_tables *before,
+		       const struct dl_verify_options *o)
+{
+	struct dl_verify_result v = { 0 };
+	struct dl_verify_lost none;
+	struct dl_verify_net other;
+	struct dl_tables both = *net->t;
+	struct dl_arena arena = { 0 };
+	size_t words = net->pair_first[net->nsw] * (size_t)net->words;
+	int err;
+
+	v.lost = &none;
+	both.psl = before->psl;
+	both.psl_src = before->psl_src;
+	both.psl_dst = before->psl_dst;
+	both.npsl_src = before->npsl_src;
+	both.npsl_dst = before->npsl_dst;
+	err = dl_verify_net_init(&other, &arena, &both, o);
+	if (!err)
+		err = dl_verify_unicast(&other, &v, 0, false);
+	for (size_t i = 0; i < words && !err; i++)
+		net->deps[i] |= other.deps[i];
+	dl_verify_net_release(&other);
+	dl_arena_free(&arena);
+	return err;
+}
+
+int dl_verify_granted(const struct dl_tables *t, const struct dl_tables *before, bool *safe)
+{
+	struct dl_verify_result v = { 0 };
+	struct dl_verify_options o;
+	struct dl_verify_lost none;
+	struct dl_arena arena = { 0 };
+	struct dl_verify_net net;
+	int err = t->checked ? 0 : dl_tables_check(t, NULL);
+
+	if (err)
+		return err;
+	v.lost = &none;
+	dl_verify_options_init(&o);
+	err = dl_verify_net_init(&net, &arena, t, &o);
+	if (!err)
+		err = dl_verify_unicast(&net, &v, 0, false);
+	if (!err)
+		err = granted_add(&net, before, &o);
+	if (!err)
+		err = dl_verify_multicast(&net, NULL, o.multicast_sls & net.alive, &v, 0, false);
+	if (!err)
+		err = dl_verify_cycle(&net, &v);
+	*safe = !err && !v.cycle.n;
+	free(v.cycle.steps);
+	dl_verify_net_release(&net);
+	dl_arena_free(&arena);
+	return err;
+}

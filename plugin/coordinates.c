@@ -76,7 +76,7 @@ static int coordinates_compare_sls(const struct dl_torus *was, const struct dl_t
 	return err;
 }
 
-/* ---- what is known ----------------------------------------------------- */
+/* ---- known coordinates ------------------------------------------------- */
 
 struct coordinates_known {
 	struct dl_torus *marked;      /* by marks in the switches, to be freed; or NULL */

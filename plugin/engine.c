@@ -9,12 +9,12 @@
  * be older than the subnet: see keep_in_force().
  *
  * OpenSM asks with its lock held exclusively, and path queries wait for that
- * lock.  It is held while the subnet is taken over, given back while tables are
- * computed from the copy, and taken again before they are handed over.  In
- * between queries are answered as before, by the tables in force.  Nodes and
- * LIDs come and go with the thread that sweeps, which is ours; what other threads
- * change, such as a link that a trap takes down, is as if it had changed after
- * routing, and is for the sweep that they ask for.
+ * lock.  The engine holds it while it copies the subnet, releases it while it
+ * computes tables from the copy, and takes it again to hand them over.  Meanwhile
+ * queries are answered by the tables in force.  Only the sweeping thread, which
+ * calls the engine, adds and removes nodes and LIDs.  Changes by other threads,
+ * such as a link that a trap takes down, count as changes after routing: the sweep
+ * that these threads ask for deals with them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -68,7 +68,7 @@ static int build_lid_matrices(void *context)
  */
 static void engine_limit_lids(const struct dl_engine *e, const struct dl_fabric *f)
 {
-	/* What the switches hold now is to be closed, too. */
+	/* Entries that the switches hold now must be closed, too. */
 	uint16_t held = e->in_force ? e->in_force->fabric->top_lid : 0;
 	uint32_t limit = UINT32_MAX;
 
@@ -121,9 +121,9 @@ static struct osm_routing_engine *find_engine(const struct dl_engine *e)
 }
 
 /*
- * Would nothing else route this fabric?  Then OpenSM would go without: it
- * leaves the switches' tables alone, but forgets the routing, so that path
- * queries find no path and multicast joins build trees that were not verified.
+ * Is there no other engine for this fabric?  OpenSM would then leave the switches'
+ * tables alone, but forget the routing: path queries would find no path, and
+ * multicast joins would build trees that nobody has verified.
  */
 static bool is_last_resort(const struct dl_engine *e)
 {
@@ -133,9 +133,9 @@ static bool is_last_resort(const struct dl_engine *e)
 }
 
 /*
- * Does this port's cable lead elsewhere than the tables know?  OpenSM may not
- * find out at once where a cable that was moved ends; but a link that is up and
- * not yet active has been down since it was routed.
+ * Does this port's cable lead elsewhere than the tables assume?  OpenSM may not know
+ * yet where a cable that was moved ends; but a link that is up and not yet active
+ * has been down since it was routed.
  */
 static bool is_recabled(const struct dl_fabric *f, uint32_t port, const osm_switch_t *sw)
 {
@@ -154,8 +154,8 @@ static bool is_recabled(const struct dl_fabric *f, uint32_t port, const osm_swit
 }
 
 /*
- * One switch's part of it.  Entries for cables that are gone stay as they are;
- * those for cables that lead elsewhere now would send packets astray, along
+ * Keep one switch's table.  Entries for cables that are gone stay; entries for
+ * cables that lead elsewhere now are closed, as they would send packets along
  * routes that were not verified.
  */
 static void keep_tables(const struct dl_sweep *sweep, uint32_t s, osm_switch_t *sw)
@@ -204,8 +204,8 @@ static void keep_in_force(struct dl_engine *e)
 }
 
 /*
- * Give OpenSM's lock back, and take it again.  In between OpenSM is to answer by
- * the tables in force, where there are any; then all is as it was.
+ * Release OpenSM's lock, and take it again.  Meanwhile OpenSM answers by the tables
+ * in force, if there are any; afterwards its tables are empty again.
  */
 static void give_lock_back(struct dl_engine *e)
 {
@@ -233,7 +233,7 @@ static void take_lock_again(struct dl_engine *e)
 	}
 }
 
-/* Tables and phases for the subnet as it is; not in force before they are taken. */
+/* Compute tables for the subnet, and plan the phases that lead to them. */
 static int engine_compute(struct dl_engine *e, struct dl_sweep **out, struct dl_phases **phases)
 {
 	int err = dl_sweep_begin(e, out);
@@ -256,7 +256,7 @@ static int engine_compute(struct dl_engine *e, struct dl_sweep **out, struct dl_
 	return err;
 }
 
-/* All that may refuse the fabric, each under its number. */
+/* Everything that may refuse the fabric, each with its error number. */
 static int engine_compute_tables(struct dl_engine *e, struct dl_sweep **out,
 				 struct dl_phases **phases)
 {
@@ -432,11 +432,11 @@ static bool engine_find_row(const struct dl_sweep *sweep, const osm_physp_t *phy
 }
 
 /*
- * Does OpenSM see no cable at one of two ports of a switch, or not the switch?
- * Packets may still cross, as an answer was lost or a neighbour is sick, by entries
- * that are closed only later.  And nobody looks whether a map that is written here
- * is confirmed: where the confirmation gets lost OpenSM believes that the port holds
- * the old one, and does not write it when it sees the cable again.
+ * Does OpenSM see no cable at one of two ports of a switch, or not the switch?  An
+ * answer may have been lost, or a neighbour be sick: packets may still cross by
+ * entries that are closed only later.  Nor is a map that is written here ever
+ * checked: if its confirmation gets lost, OpenSM believes that the port holds the
+ * old one, and does not write it when it sees the cable again.
  */
 static bool is_out_of_sight(const struct dl_sweep *sweep, const osm_physp_t *out, unsigned int in)
 {
@@ -450,7 +450,7 @@ static bool is_out_of_sight(const struct dl_sweep *sweep, const osm_physp_t *out
 	       (in && f->ports[first + in].peer == DL_NONE);
 }
 
-/* held: what a port holds now, not what it is to hold when all phases are done. */
+/* held: the map that a port holds now, not its map after all phases. */
 static bool engine_find_map(const struct dl_engine *e, const osm_physp_t *physp, uint8_t in,
 			    uint8_t out, bool held, dl_tables_sl2vl_row *row)
 {
@@ -526,10 +526,9 @@ static void update_vlarb(void *context, osm_physp_t *physp, uint8_t port_num,
 }
 
 /*
- * Rules A5: from the tables; the QoS level is bit 3 of the hint.  While phases are
- * under way these are the new tables: SLs that were granted stay as long as mode
- * and grid do, so that both sets say the same; where they differ traffic has to stop
- * all the same, as whoever has asked before keeps the old ones
+ * Rules A5: from the tables; the QoS level is bit 3 of the hint.  During a change
+ * the new tables answer.  Granted SLs stay as long as mode and grid do, so that both
+ * sets agree; if mode or grid change, connections must be set up again in any case
  * (dateline-migration(7)).
  */
 static uint8_t path_sl(void *context, uint8_t hint, const ib_net16_t slid, const ib_net16_t dlid)
@@ -548,8 +547,8 @@ static uint8_t path_sl(void *context, uint8_t hint, const ib_net16_t slid, const
 }
 
 /*
- * OpenSM destroys its engines first and its plugins after them; the state
- * belongs to the plugin, which may be there without being chosen as engine.
+ * OpenSM destroys its engines first and its plugins after them; the state belongs
+ * to the plugin, which may be loaded without being used as engine.
  */
 static void engine_destroy(void *context)
 {

@@ -2,20 +2,18 @@
 /*
  * From OpenSM's subnet to a fabric.
  *
- * The nodes are taken in the order of OpenSM's node table, so that the same
- * subnet gives the same fabric in every subnet manager.  A node is found
- * again by bisection on the keys of that table, which are GUIDs as they stand
- * on the wire; the fabric's own index only exists once it is finished.
+ * Nodes are in the order of OpenSM's node table, so that the same subnet gives the
+ * same fabric in every subnet manager.  They are looked up by bisection on the keys
+ * of that table, GUIDs in network order; the fabric's own index exists only once it
+ * is finished.
  *
- * Taken is what cables connect to the subnet manager: the component of its
- * switch, or the largest one while the answer for its own cable is missing.  A
- * switch that answers for itself but not for its ports, or whose answers got lost,
- * stands in OpenSM's table without any: it is named and left out, for no route
- * leads there, and it must not keep the others from being routed.
+ * The fabric is the component of the subnet manager's switch, or the largest one
+ * while the answer for its own cable is missing.  A switch that answers for itself
+ * but not for its ports is in OpenSM's table without cables: it is named and left
+ * out, so that the others can be routed.
  *
- * Links that OpenSM holds for unhealthy, and with avoid_throttled_links those
- * between switches that run below their rate, are left out: the routing then
- * takes them for failed.
+ * Links that OpenSM considers unhealthy, and with avoid_throttled_links those
+ * between switches that run below their rate, are left out like failed ones.
  *
  * Complexity: O(ports x log nodes).
  */
@@ -132,7 +130,7 @@ static bool has_sl_maps(osm_node_t *node, const osm_physp_t *p)
 	return asked && asked->port_info.capability_mask & IB_PORT_CAP_HAS_SL_MAP;
 }
 
-/* Of two nodes that claim one peer, OpenSM believes one: both ends say so. */
+/* Two nodes may claim one peer; OpenSM believes the one that the peer names. */
 static bool has_link(const osm_physp_t *p)
 {
 	const osm_physp_t *far = p->p_remote_physp;
@@ -142,7 +140,7 @@ static bool has_link(const osm_physp_t *p)
 	       far->port_num <= DL_FABRIC_MAX_PORTS;
 }
 
-/* The data VLs of a cable as OpenSM is going to program them, not what is there yet. */
+/* The data VLs that OpenSM is about to program, not those of the link now. */
 static uint8_t link_vls(const struct import *im, osm_physp_t *p)
 {
 	uint8_t op_vls = ib_port_info_get_op_vls(&p->port_info);
@@ -223,7 +221,7 @@ static bool is_throttled(const struct import *im, osm_physp_t *p)
 #endif
 }
 
-/* A switch that has not answered for itself as one forwards nothing. */
+/* A switch whose SwitchInfo is unknown forwards nothing. */
 static bool is_unknown_switch(const osm_node_t *node)
 {
 	return osm_node_get_type(node) == IB_NODE_TYPE_SWITCH && !node->sw;
@@ -311,9 +309,9 @@ static bool is_free(const cl_ptr_vector_t *table, uint16_t first, uint16_t last)
 }
 
 /*
- * OpenSM forgets the LID of a port, and takes it away, when another one claims it
- * by its LMC; its list of assigned LIDs still has it.  That counts, or one port
- * could keep others from being routed.
+ * OpenSM drops the LID of a port when another port claims it by its LMC, but keeps it
+ * in the list of assigned LIDs.  The list counts, or one port could keep others from
+ * being routed.
  */
 static void restore_lid(struct import *im, osm_port_t *port)
 {
@@ -360,7 +358,7 @@ static void import_lids(struct import *im)
 	}
 }
 
-/* Leaves out, by name, what is not to be routed. */
+/* Keep the part that can be routed; what is left out is logged. */
 static int take_part(struct import *im, bool needs_two_vls)
 {
 	const osm_port_t *sm = osm_get_port_by_guid(&im->osm->subn, im->osm->subn.sm_port_guid);

@@ -3,15 +3,14 @@
  * Multicast groups, one at a time as OpenSM asks for them: each is a part of
  * the one tree in force (rules A9).
  *
- * The tables are verified with groups on SL 0 and 8.  A group may have another
- * SL, from partitions.conf or from whoever joined first: its packets then wait
- * for other VLs, and may close a credit loop even on a whole torus.  So the
- * tables are verified once more with each SL that turns up, and groups on one
- * that fails are refused by name.
+ * The tables are verified with groups on SL 0 and 8.  A group may have another SL,
+ * from partitions.conf or from its first member: its packets then wait for other
+ * VLs, and may close a credit loop even on a whole torus.  So the tables are
+ * verified once more with each further SL, and groups on an SL that fails are
+ * refused by name.
  *
- * A group is built in full whenever it changes.  OpenSM has cleared its ports
- * in every switch before, and logs what is returned here beyond IB_SUCCESS;
- * what was set stands all the same.
+ * A group is built in full whenever it changes.  OpenSM clears its ports in every
+ * switch before, and logs any status but IB_SUCCESS; ports that were set stay set.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -302,7 +301,7 @@ ib_api_status_t dl_mcast_build(void *context, osm_mgrp_box_t *box)
 
 	if (!dl_engine_tables(e))
 		return IB_ERROR;
-	/* Another engine may have left its tree here. */
+	/* A tree of another engine may be left. */
 	osm_purge_mtree(&e->osm->sm, box);
 	if (osm_mcast_make_port_list_and_map(&list, &map, box))
 		return IB_INSUFFICIENT_MEMORY;

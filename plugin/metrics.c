@@ -4,9 +4,9 @@
  * when OpenSM starts and ends, in each heavy sweep, and when it reports that
  * it has become standby.
  *
- * All calls come from the thread that sweeps, but for the first and the last,
- * when that thread is not there.  Nothing is written between sweeps: whether
- * the process is still there is better asked of the service manager.
+ * All calls come from the sweeping thread, but for the first and the last, when
+ * that thread does not run.  Nothing is written between sweeps: the service manager
+ * knows better whether the process still runs.
  */
 #include <string.h>
 #include <time.h>
@@ -136,7 +136,7 @@ static void metrics_count_tables(struct dl_engine *e)
 	stage[DL_METRICS_ROUTING] -= r->search_seconds + r->verify_seconds;
 }
 
-/* What the switches hold: what OpenSM has been given for them. */
+/* The forwarding tables that OpenSM has been given for the switches. */
 static void take_forwarding(struct dl_engine *e, struct dl_tables *t)
 {
 	uint32_t s;

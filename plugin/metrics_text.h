@@ -2,9 +2,9 @@
 /*
  * Numbers about routings, for monitoring: what Prometheus reads.
  *
- * A subnet manager keeps one of these from start to end and writes it to a
- * file after each sweep; the counters in it never fall.  Who reads the file
- * meets all of it or none: see dl_metrics_write().
+ * A subnet manager keeps one of these from start to end and writes it to a file
+ * after each sweep; its counters never fall.  The file is replaced as a whole: see
+ * dl_metrics_write().
  */
 #ifndef DL_METRICS_H
 #define DL_METRICS_H
@@ -23,7 +23,7 @@ enum dl_metrics_stage {
 	DL_METRICS_STAGES
 };
 
-/* What becomes of a sweep. */
+/* The result of a sweep. */
 enum dl_metrics_sweep_result {
 	DL_METRICS_ROUTED,
 	DL_METRICS_KEPT,  /* refused; the last good tables stay */

@@ -3,12 +3,11 @@
  * New tables in phases: close, drain, open (rules A14; the argument is in
  * lib/transition/plan.c).
  *
- * When OpenSM asks for tables and the switches hold others, it gets those: the
- * old ones, without entries for ports whose cables lead elsewhere now.  It
- * writes what is new to a switch that has come, sets SL-to-VL maps, waits for
- * all answers and reports that unicast routing is done.  That report comes from
- * the thread that sweeps, without a lock, and is where the phases are run, by
- * OpenSM's own functions:
+ * When OpenSM asks for tables and the switches hold others, it gets the old ones,
+ * without entries for ports whose cables lead elsewhere now.  It writes these to
+ * switches that are new, sets SL-to-VL maps, waits for all answers and reports that
+ * unicast routing is done.  That report comes from the sweeping thread, without a
+ * lock; in it the phases run (states.h), by OpenSM's own functions:
  *
  *	groups   multicast masks that both trees share, if the tree changes
  *	links    a cable that comes goes active, while no entry names it yet;
@@ -19,9 +18,8 @@
  *	open     the new entries
  *
  * Then OpenSM goes on with its sweep: the multicast tables of the new tree, and
- * links, which have nothing left to do.  So a transition is over before another
- * sweep can begin, and whoever takes over in the middle finds a part of a safe
- * set.
+ * links, which are up already.  So a change is over before another sweep begins, and
+ * a subnet manager that takes over in the middle finds a part of a safe set.
  *
  * Where the mixture is safe as it is, the new entries are written at once.
  *
@@ -31,14 +29,14 @@
  * by which path queries are answered, holds the closed tables only while the
  * lock is held.  Forced writes (need_update) are made once, with the first pass.
  *
- * After a start, and when a standby takes over, the old tables are those that
- * the switches hold: recall.c has read them.  They may be anybody's; what is
- * closed is a part of them, and what is opened a part of the new ones.
- * Multicast groups are closed unless all that the switches hold of them is a
- * part of the new tree.  Switches that were never set up hold nothing, and their
- * links are not active: OpenSM writes the new tables in one phase, and links wait
- * until the maps are confirmed.  Where an answer is missing the new tables are
- * written at once, and the log says so.
+ * After a start, and when a standby takes over, the old tables are read from the
+ * switches (recall.c), and may be those of another engine.  The closed tables are a
+ * part of them, the opened ones a part of the new tables.  Multicast groups are
+ * closed unless the groups that the switches hold are a part of the new tree.
+ * Switches that were never set up hold nothing, and their links are not active:
+ * OpenSM writes the new tables in one phase, and links wait until the maps are
+ * confirmed.  If an answer is missing, the new tables are written at once, and the
+ * log says so.
  */
 #include <errno.h>
 #include <inttypes.h>

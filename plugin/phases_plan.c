@@ -59,7 +59,7 @@ static void look_at_port(const struct dl_engine *e, struct dl_phases *p, uint32_
 		return;
 	p->links_come |= state < IB_LINK_ACTIVE;
 	was = dl_fabric_match_port(&p->old_of, n->first_port + o);
-	/* A switch that has come, or a cable that has moved: old branches. */
+	/* A new switch or a moved cable may lead into old branches. */
 	p->old_branches |= was == DL_NONE || p->from->fabric->ports[was].peer != DL_NONE;
 }
 
@@ -173,7 +173,7 @@ void dl_phases_look_at_groups(const struct dl_engine *e, struct dl_phases *p)
 		p->trees_differ = p->old_branches || p->ghost_ports ||
 				  phases_leave_tree(p, next->fabric, &before, &after);
 	}
-	/* Without memory to look: as if it were so. */
+	/* Without memory to look, assume that they must. */
 	p->trees_differ |= err != 0;
 	p->direct &= !p->trees_differ;
 	dl_tables_masks_clear(&before);
@@ -232,7 +232,7 @@ static int phases_plan_transition(struct dl_phases *p)
 	return err;
 }
 
-/* What the cables and the tables tell. */
+/* Decide by cables, tables and maps; the groups come later. */
 static int phases_decide(const struct dl_engine *e, struct dl_phases *p)
 {
 	struct dl_sweep *next = p->next;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What opensm.conf says about QoS, and what becomes of it (rules A6, A7): VL
- * arbitration tables and limits of the user's take the place of the
- * routing's own; SL-to-VL maps of the user's cannot be honoured, as the routing rests
- * on its own.
+ * The QoS options of opensm.conf (rules A6, A7): the user's VL arbitration tables and
+ * limits replace the routing's; the user's SL-to-VL maps are ignored, as the routing
+ * depends on its own.
  *
- * SL-to-VL maps are written before OperVLs is raised, and OpenSM cuts their VLs
- * to what OperVLs is at that moment.  A fabric that comes up with fewer VLs
- * than it is going to use has maps that nobody verified until the next sweep
- * writes them again, which is therefore asked for at once.
+ * OpenSM writes SL-to-VL maps before it raises OperVLs, and cuts their VLs to the
+ * present OperVLs.  A fabric that comes up with fewer VLs than it is going to use
+ * therefore has maps that nobody verified until the next sweep writes them again,
+ * which is asked for at once.
  *
- * OpenSM reads these options again on SIGHUP, so they are looked at in every
- * sweep; warnings are repeated only when an option has changed.
+ * OpenSM reads these options again on SIGHUP, so every sweep does; warnings are
+ * repeated only when an option has changed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -159,7 +158,7 @@ int dl_qos_apply(struct dl_engine *e, struct dl_sweep *sweep)
 	words_of(&opt->qos_options, true, &c.all);
 	for (kind = 0; kind < DL_PORT_KINDS; kind++)
 		words_of(options_of(opt, kind), false, &c.kind[kind]);
-	/* Who writes tables for OpenSM counts on its default, too. */
+	/* Users who write tables for OpenSM rely on its default limit. */
 	c.default_high_limit = e->options.has_high_limit ? -1 : OSM_DEFAULT_QOS_HIGH_LIMIT;
 	err = qos_check(e, &c);
 	if (!err)

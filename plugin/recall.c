@@ -119,7 +119,7 @@ static bool recall_ask_mark(struct dl_engine *e, osm_switch_t *sw)
 	block = first_entry(sw, top) / DL_TORUS_MARK_BLOCK;
 	if (!recall_reserve(sw, (block + 1) * DL_TORUS_MARK_BLOCK))
 		return true;
-	/* What comes no answer for is no mark. */
+	/* Without an answer there is no mark. */
 	memset(sw->lft + block * DL_TORUS_MARK_BLOCK, OSM_NO_PATH, DL_TORUS_MARK_BLOCK);
 	recall_get(e, sw, IB_MAD_ATTR_LIN_FWD_TBL, block, &context);
 	return true;
@@ -258,7 +258,7 @@ bool dl_recall_knows_map(const ib_slvl_table_t *held)
 	return !is_all(held, sizeof(*held), 0) && !is_all(held, sizeof(*held), NO_MAP);
 }
 
-/* Have all answers come?  What has none is left as OpenSM would have it. */
+/* Have all answers come?  Where one is missing, OpenSM's initial values return. */
 static bool is_answered(osm_switch_t *sw)
 {
 	uint32_t top = top_of(sw);
@@ -302,7 +302,7 @@ static void recall_shrink_groups(osm_mcast_tbl_t *t)
 
 /*
  * Ports that any group has at a switch, and the last block in use, which is to
- * be written; what it held is to be forgotten.
+ * be written, as what it held must be forgotten.
  */
 static void recall_keep_groups(osm_mcast_tbl_t *t, unsigned int nports, uint64_t *ports)
 {
@@ -466,7 +466,7 @@ bool dl_recall_groups_fit(const struct dl_engine *e, const struct dl_fabric *f,
 	return true;
 }
 
-/* Maps that were not read, and arbitration tables, are to be written all the same. */
+/* Maps that were not read, and arbitration tables, are written all the same. */
 static void spare_port(osm_switch_t *sw, unsigned int out)
 {
 	osm_physp_t *p = port_in_use(sw, out);

@@ -71,7 +71,7 @@ static const struct stage {
   stages[] = {
 	  { "DL11", DL_METRICS_DISCOVERY, OSM_LOG_INFO, "reading torus_config", stage_config },
 	  { "DL13", DL_METRICS_DISCOVERY, OSM_LOG_INFO, "finding the torus", stage_discover },
-	  /* The line at the end of the sweep says what there is to say. */
+	  /* One line at the end of the sweep sums up. */
 	  { "DL14", DL_METRICS_ROUTING, OSM_LOG_VERBOSE, "routing", stage_route },
 	  { "DL15", DL_METRICS_ROUTING, OSM_LOG_INFO, "building the multicast tree", stage_tree },
   };

@@ -19,7 +19,7 @@ struct dl_sweep {
 	struct dl_fabric *fabric;
 	struct dl_torus_config *config;
 	struct dl_torus *torus;
-	bool contradicted; /* is torus_config wrong about this fabric? */
+	bool contradicted; /* does torus_config contradict the cabling? */
 	bool proven;	   /* and verified, by proven or any-SL mode? */
 	uint32_t cut;	   /* ports whose SL-to-VL maps OpenSM cuts for now */
 	struct dl_route_result routed;

@@ -11,11 +11,10 @@
  * short.
  *
  * Two cases need care.  OpenSM has one option for all external ports of a
- * switch, whether they lead to a switch or to an adapter: only a look at the
- * cable tells which numbering a port needs.  And torus-2QoS asks its users
- * to write the tables of end ports in terms of VL 0 and VL 1 right away: an
- * option for end ports that names VL 1 but nowhere VL 4 was written so, and
- * is taken at its word.
+ * switch, whether they lead to a switch or to an adapter: the cable decides which
+ * numbering a port needs.  And torus-2QoS asks its users to write the tables of end
+ * ports in terms of VL 0 and VL 1: an option for end ports that names VL 1 but not
+ * VL 4 is assumed to be written so.
  *
  * OpenSM hands its routing engine tables in blocks of 32 entries, with VLs
  * already cut to those of the port, which on an end port with two VLs has

@@ -8,7 +8,7 @@
 
 #include "dateline/tables.h"
 
-/* The kinds of ports that opensm.conf tells apart. */
+/* The kinds of ports with options of their own in opensm.conf. */
 enum dl_port_kind { DL_CA_PORTS, DL_SW0_PORTS, DL_SWE_PORTS, DL_RTR_PORTS, DL_PORT_KINDS };
 
 /* What is configured for one kind; NULL or -1: nothing but the default. */

@@ -72,46 +72,28 @@ static uint32_t import_find_node(const struct import *im, const osm_node_t *node
 /* PortInfo.LinkWidthActive to lanes. */
 static uint8_t import_lanes(uint8_t width)
 {
-	switch (width) {
-	case IB_LINK_WIDTH_ACTIVE_1X:
-		return 1;
-	case 16: /* 2X: without a name in OpenSM 3.3.20 */
-		return 2;
-	case IB_LINK_WIDTH_ACTIVE_4X:
-		return 4;
-	case IB_LINK_WIDTH_ACTIVE_8X:
-		return 8;
-	case IB_LINK_WIDTH_ACTIVE_12X:
-		return 12;
-	default:
-		return 0;
-	}
+	static const uint8_t lanes[] = { [1] = 1, [2] = 4, [4] = 8, [8] = 12, [16] = 2 };
+
+	return width < sizeof(lanes) ? lanes[width] : 0;
 }
 
+/* PortInfo.LinkSpeedExtActive counts, then Mellanox's FDR10, then LinkSpeedActive. */
 static uint8_t import_speed(const osm_physp_t *p)
 {
-	switch (ib_port_info_get_link_speed_ext_active(&p->port_info)) {
-	case IB_LINK_SPEED_EXT_ACTIVE_14:
-		return DL_FABRIC_FDR;
-	case IB_LINK_SPEED_EXT_ACTIVE_25:
-		return DL_FABRIC_EDR;
-	case 4: /* without a name in OpenSM 3.3.20 */
-		return DL_FABRIC_HDR;
-	case 8: /* without a name in OpenSM's headers up to 3.3.23 */
-		return DL_FABRIC_NDR;
-	}
+	static const uint8_t extended[] = {
+		[1] = DL_FABRIC_FDR, [2] = DL_FABRIC_EDR, [4] = DL_FABRIC_HDR, [8] = DL_FABRIC_NDR
+	};
+	static const uint8_t speeds[] = {
+		[1] = DL_FABRIC_SDR, [2] = DL_FABRIC_DDR, [4] = DL_FABRIC_QDR
+	};
+	uint8_t ext = ib_port_info_get_link_speed_ext_active(&p->port_info);
+	uint8_t active = ib_port_info_get_link_speed_active(&p->port_info);
+
+	if (ext < sizeof(extended) && extended[ext])
+		return extended[ext];
 	if (p->ext_port_info.link_speed_active & FDR10)
 		return DL_FABRIC_FDR10;
-	switch (ib_port_info_get_link_speed_active(&p->port_info)) {
-	case IB_LINK_SPEED_ACTIVE_2_5:
-		return DL_FABRIC_SDR;
-	case IB_LINK_SPEED_ACTIVE_5:
-		return DL_FABRIC_DDR;
-	case IB_LINK_SPEED_ACTIVE_10:
-		return DL_FABRIC_QDR;
-	default:
-		return DL_FABRIC_SPEED_UNKNOWN;
-	}
+	return active < sizeof(speeds) ? speeds[active] : DL_FABRIC_SPEED_UNKNOWN;
 }
 
 /* PortInfo.OperationalVLs, an enumeration, to a number of data VLs. */

@@ -4,8 +4,8 @@
  * lib/transition/plan.c).
  *
  * When OpenSM asks for tables and the switches hold others, it gets the old ones,
- * without entries for ports whose cables lead elsewhere now.  It writes these to
- * switches that are new, sets SL-to-VL maps, waits for all answers and reports that
+ * without entries for ports whose cables lead elsewhere now; a switch that has come
+ * gets its new ones.  OpenSM sets SL-to-VL maps, waits for all answers and reports that
  * unicast routing is done.  That report comes from the sweeping thread, without a
  * lock; in it the phases run (states.h), by OpenSM's own functions:
  *

@@ -176,17 +176,13 @@ uint32_t dl_sweep_lid_owner(const struct dl_sweep *sweep, ib_net16_t lid)
 static unsigned int min_vls(const struct dl_fabric *f, bool ends)
 {
 	unsigned int min = 0;
-	uint32_t i;
 
-	for (i = 0; i < f->nports; i++) {
-		const struct dl_fabric_port *p = &f->ports[i];
-		uint32_t peer = dl_fabric_peer_node(f, i);
-		bool between = p->num && dl_fabric_is_switch(f, p->node) && peer != DL_NONE &&
-			       dl_fabric_is_switch(f, peer);
+	for (uint32_t i = 0; i < f->nports; i++) {
+		bool counts = ends ? dl_fabric_is_end_port(f, i) : dl_fabric_joins_switches(f, i);
+		uint8_t vls = f->ports[i].vls;
 
-		if (p->vls && (ends ? dl_fabric_is_end_port(f, i) : between) &&
-		    (!min || p->vls < min))
-			min = p->vls;
+		if (vls && counts && (!min || vls < min))
+			min = vls;
 	}
 	return min;
 }

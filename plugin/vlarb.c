@@ -159,14 +159,6 @@ static enum dl_port_kind kind_of(const struct dl_fabric *f, uint32_t port)
 	}
 }
 
-static bool vlarb_is_between_switches(const struct dl_fabric *f, uint32_t port)
-{
-	uint32_t peer = dl_fabric_peer_node(f, port);
-
-	return f->ports[port].num && dl_fabric_is_switch(f, f->ports[port].node) &&
-	       peer != DL_NONE && dl_fabric_is_switch(f, peer);
-}
-
 /* The VL that an entry means on an end port, or -1: nothing travels there. */
 static int end_vl(unsigned int vl, bool end_numbered)
 {
@@ -201,7 +193,7 @@ static unsigned int vlarb_fit(const struct table *t, bool between, const struct 
 static int apply_port(const struct kind *k, uint32_t port, struct dl_tables *t)
 {
 	const struct dl_fabric_port *p = &t->fabric->ports[port];
-	bool between = vlarb_is_between_switches(t->fabric, port);
+	bool between = dl_fabric_joins_switches(t->fabric, port);
 	struct dl_tables_vlarb arb = t->arbs[t->vlarb[port]];
 	int number;
 

@@ -210,6 +210,13 @@ static inline uint32_t dl_fabric_peer_switch(const struct dl_fabric *f, uint32_t
 	return node == DL_NONE ? DL_NONE : f->nodes[node].sw;
 }
 
+/* Does a port's cable join two switches? */
+static inline bool dl_fabric_joins_switches(const struct dl_fabric *f, uint32_t port)
+{
+	return f->nodes[f->ports[port].node].sw != DL_NONE &&
+	       dl_fabric_peer_switch(f, port) != DL_NONE;
+}
+
 /* Can packets come in or leave at a node's port: has it a cable, or is it port 0? */
 static inline bool dl_fabric_in_use(const struct dl_fabric *f, const struct dl_fabric_node *n,
 				    unsigned int port)

@@ -106,12 +106,6 @@ static bool is_narrow(const struct dl_fabric *f, uint32_t port)
 	return f->ports[port].vls == 1 || f->ports[f->ports[port].peer].vls == 1;
 }
 
-static bool is_between_switches(const struct dl_fabric *f, uint32_t port)
-{
-	return f->nodes[f->ports[port].node].sw != DL_NONE &&
-	       dl_fabric_peer_switch(f, port) != DL_NONE;
-}
-
 /* Cuts those cables, if they are few; returns how many, each named. */
 static uint32_t cut_narrow(struct parts *p, const struct dl_log *log)
 {
@@ -119,7 +113,7 @@ static uint32_t cut_narrow(struct parts *p, const struct dl_log *log)
 	uint32_t ends = 0, narrow = 0, n = 0;
 
 	for (uint32_t i = 0; i < f->nports; i++)
-		if (is_between_switches(f, i)) {
+		if (dl_fabric_joins_switches(f, i)) {
 			ends++;
 			narrow += is_narrow(f, i);
 		}
@@ -128,7 +122,7 @@ static uint32_t cut_narrow(struct parts *p, const struct dl_log *log)
 	for (uint32_t i = 0; i < f->nports; i++) {
 		const struct dl_fabric_port *a = &f->ports[i], *b;
 
-		if (!is_between_switches(f, i) || !is_narrow(f, i))
+		if (!dl_fabric_joins_switches(f, i) || !is_narrow(f, i))
 			continue;
 		b = &f->ports[a->peer];
 		p->cut[i] = true;

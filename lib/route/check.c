@@ -67,8 +67,9 @@ static void take_groups(const struct stand_in *in)
 	tables->groups_cap = in->cap;
 }
 
-static int verify(struct dl_tables *tables, const struct dl_route_tree *tree, uint16_t sls,
-		  uint16_t multicast_sls, const struct dl_log *log, struct dl_verify_result **out)
+static int check_verify(struct dl_tables *tables, const struct dl_route_tree *tree, uint16_t sls,
+			uint16_t multicast_sls, const struct dl_log *log,
+			struct dl_verify_result **out)
 {
 	struct dl_verify_options o;
 	struct stand_in in;
@@ -86,7 +87,7 @@ static int verify(struct dl_tables *tables, const struct dl_route_tree *tree, ui
 int dl_route_verify_sls(struct dl_tables *tables, const struct dl_route_tree *tree, uint16_t sls,
 			uint16_t multicast_sls, struct dl_verify_result **out)
 {
-	return verify(tables, tree, sls, multicast_sls, NULL, out);
+	return check_verify(tables, tree, sls, multicast_sls, NULL, out);
 }
 
 int dl_route_is_mixture_safe(const struct dl_tables *held, struct dl_tables *tables,
@@ -116,8 +117,8 @@ int dl_route_verify_result(struct dl_route_pass *p)
 				    .progress = p->log ? p->log->progress : NULL };
 	uint16_t any = p->rule.any_sl ? DL_VERIFY_ANY_SL : 0;
 
-	return verify(p->out->tables, p->out->tree, any, any ? any : DL_ROUTE_MULTICAST_SLS, &log,
-		      &p->out->verification);
+	return check_verify(p->out->tables, p->out->tree, any, any ? any : DL_ROUTE_MULTICAST_SLS,
+			    &log, &p->out->verification);
 }
 
 bool dl_route_is_safe(const struct dl_verify_result *v, const struct dl_log *log)

@@ -10,7 +10,7 @@
 #include "dateline/route.h"
 
 /* Append to a string, within its size. */
-static void append(char *out, size_t size, const char *format, ...)
+static void report_append(char *out, size_t size, const char *format, ...)
 {
 	size_t used = strlen(out);
 	va_list args;
@@ -24,22 +24,22 @@ void dl_route_report_text(const struct dl_route_report *r, char *out, size_t siz
 {
 	snprintf(out, size, "verified free of credit loops; repairs: ");
 	if (r->changed || r->entries_changed || r->entries_filled)
-		append(out, size,
-		       "%" PRIu64 " of %" PRIu64 " forwarding entries changed, "
-		       "for %u destination switch%s (%u tree-routed), and "
-		       "%" PRIu64 " filled in split rings",
-		       r->entries_changed, r->entries, r->rerouted, r->rerouted == 1 ? "" : "es",
-		       r->tree_routed, r->entries_filled);
+		report_append(out, size,
+			      "%" PRIu64 " of %" PRIu64 " forwarding entries changed, "
+			      "for %u destination switch%s (%u tree-routed), and "
+			      "%" PRIu64 " filled in split rings",
+			      r->entries_changed, r->entries, r->rerouted,
+			      r->rerouted == 1 ? "" : "es", r->tree_routed, r->entries_filled);
 	else
-		append(out, size, "none");
+		report_append(out, size, "none");
 	if (r->timed_out)
-		append(out, size, "; repairs timed out");
+		report_append(out, size, "; repairs timed out");
 	if (r->moved)
-		append(out, size, "; %u switch%s moved in the multicast tree", r->moved,
-		       r->moved == 1 ? "" : "es");
+		report_append(out, size, "; %u switch%s moved in the multicast tree", r->moved,
+			      r->moved == 1 ? "" : "es");
 	if (r->lost || r->cyclic)
-		append(out, size,
-		       "; dimension-order routing would leave %u pair%s of "
-		       "switches unreachable and %u in credit loops",
-		       r->lost, r->lost == 1 ? "" : "s", r->cyclic);
+		report_append(out, size,
+			      "; dimension-order routing would leave %u pair%s of "
+			      "switches unreachable and %u in credit loops",
+			      r->lost, r->lost == 1 ? "" : "s", r->cyclic);
 }

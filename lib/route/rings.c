@@ -18,14 +18,14 @@
 #include "route/internal.h"
 
 /* Sites between neighbours along a dimension. */
-static uint32_t stride_of(const struct dl_torus_grid *g, unsigned int dim)
+static uint32_t rings_stride_of(const struct dl_torus_grid *g, unsigned int dim)
 {
 	return (dim > 0 ? g->radix[0] : 1) * (dim > 1 ? g->radix[1] : 1);
 }
 
 uint32_t dl_route_ring(const struct dl_torus_grid *g, uint32_t site, unsigned int dim)
 {
-	uint32_t stride = stride_of(g, dim);
+	uint32_t stride = rings_stride_of(g, dim);
 
 	return site % stride + site / (stride * g->radix[dim]) * stride;
 }
@@ -33,7 +33,7 @@ uint32_t dl_route_ring(const struct dl_torus_grid *g, uint32_t site, unsigned in
 uint32_t dl_route_ring_site(const struct dl_torus_grid *g, uint32_t ring, unsigned int dim,
 			    uint32_t coord)
 {
-	uint32_t stride = stride_of(g, dim);
+	uint32_t stride = rings_stride_of(g, dim);
 
 	return ring % stride + ring / stride * stride * g->radix[dim] + coord * stride;
 }

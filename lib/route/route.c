@@ -40,7 +40,7 @@ const char *dl_route_mode_name(enum dl_route_mode mode)
 
 /* ---- data VLs ---------------------------------------------------------- */
 
-static void least(unsigned int *vls, const struct dl_fabric_port *p)
+static void route_least(unsigned int *vls, const struct dl_fabric_port *p)
 {
 	if (p->vls && p->vls < *vls)
 		*vls = p->vls;
@@ -56,13 +56,13 @@ static struct dl_route_vls count_vls(const struct dl_torus *t)
 		const struct dl_fabric_port *p = &f->ports[i];
 
 		if (t->port_dir[i] != DL_TORUS_DIRS) {
-			least(&vls.between, p);
+			route_least(&vls.between, p);
 		} else if (p->num && p->peer != DL_NONE && dl_fabric_is_end_port(f, i)) {
-			least(&vls.end, p);
-			least(&vls.end, &f->ports[p->peer]);
+			route_least(&vls.end, p);
+			route_least(&vls.end, &f->ports[p->peer]);
 		} else if (dl_fabric_peer_switch(f, i) != DL_NONE) {
 			/* A cable outside the torus is mapped like these. */
-			least(&vls.end, p);
+			route_least(&vls.end, p);
 		}
 	}
 	return vls;
@@ -115,7 +115,7 @@ static struct dl_route_vls vls_of(const struct dl_route_pass *pass, uint32_t por
 	if (pass->torus->port_dir[port] == DL_TORUS_DIRS && ports[port].vls) {
 		vls.end = ports[port].vls;
 		if (ports[port].peer != DL_NONE)
-			least(&vls.end, &ports[ports[port].peer]);
+			route_least(&vls.end, &ports[ports[port].peer]);
 	}
 	return vls;
 }
@@ -196,7 +196,7 @@ static uint32_t psl_class(const struct dl_route_pass *p, uint32_t sw, unsigned i
 	return p->rule.any_sl ? 0 : p->lid_parity ? 2 * sw + parity : sw;
 }
 
-static void classify(const struct dl_route_pass *p, struct dl_tables *tables)
+static void route_classify(const struct dl_route_pass *p, struct dl_tables *tables)
 {
 	const struct dl_fabric *f = p->torus->fabric;
 	uint32_t port, lid, sw;
@@ -226,7 +226,7 @@ int dl_route_path_sls(struct dl_route_pass *p)
 
 	if (err)
 		return err;
-	classify(p, tables);
+	route_classify(p, tables);
 	/* What is disconnected from the torus crosses no dateline: SL 0. */
 	memset(tables->psl, 0, (size_t)parities * n * n);
 	for (to = 0; to < n && !p->rule.any_sl; to++) {
@@ -304,7 +304,7 @@ static int route_classic(struct dl_route_pass *p)
 	return err;
 }
 
-static int route(struct dl_route_pass *p)
+static int route_all(struct dl_route_pass *p)
 {
 	static int (*const modes[])(struct dl_route_pass * p) = {
 		[DL_ROUTE_CLASSIC] = route_classic,
@@ -350,7 +350,7 @@ int dl_route(const struct dl_torus *t, const struct dl_torus_config *c,
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	err = route(&p);
+	err = route_all(&p);
 	dl_arena_free(&p.arena);
 	if (err) {
 		dl_tables_free(out->tables);

@@ -20,7 +20,7 @@
 #define SL_QOS_BIT 3
 
 /* Does the shorter way from a to b pass between radix - 1 and 0? */
-static bool wraps(const struct dl_torus_grid *g, unsigned int dim, uint32_t a, uint32_t b)
+static bool sl_wraps(const struct dl_torus_grid *g, unsigned int dim, uint32_t a, uint32_t b)
 {
 	uint32_t apart = a > b ? a - b : b - a;
 
@@ -35,7 +35,7 @@ unsigned int dl_route_sl(const struct dl_torus_grid *g, uint32_t from, uint32_t 
 	dl_torus_site_coord(g, from, a);
 	dl_torus_site_coord(g, to, b);
 	for (d = 0; d < DL_TORUS_DIMS; d++)
-		sl |= (unsigned int)wraps(g, d, a[d], b[d]) << d;
+		sl |= (unsigned int)sl_wraps(g, d, a[d], b[d]) << d;
 	return sl;
 }
 

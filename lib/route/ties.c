@@ -42,7 +42,8 @@ static const int8_t small[SMALL + 1][2][SMALL] = {
 };
 
 /* How many sources wrap on their way to `to`; negative: to the negative side. */
-static int wrapping(const struct dl_route_rule *r, uint32_t radix, uint32_t to, unsigned int parity)
+static int ties_wrapping(const struct dl_route_rule *r, uint32_t radix, uint32_t to,
+			 unsigned int parity)
 {
 	int ahead = (int)radix - 1 - 2 * (int)to, most = r->vls > 1 ? 2 : 1;
 
@@ -57,7 +58,7 @@ bool dl_route_goes_minus(const struct dl_route_rule *r, uint32_t radix, uint32_t
 	uint32_t plus = (to + radix - from) % radix;
 
 	if (r->any_sl)
-		return (int)plus > (int)to + wrapping(r, radix, to, parity);
+		return (int)plus > (int)to + ties_wrapping(r, radix, to, parity);
 	if (2 * plus != radix)
 		return 2 * plus > radix;
 	return r->balanced ? (to + parity) & 1 : to < from;

@@ -56,7 +56,7 @@ static bool is_in(const struct builder *b, uint32_t sw)
 	return sw == b->tree->root || b->tree->parent[sw] != DL_NONE;
 }
 
-static void attach(struct builder *b, uint32_t sw, uint32_t parent, unsigned int dir_to_parent)
+static void tree_attach(struct builder *b, uint32_t sw, uint32_t parent, unsigned int dir_to_parent)
 {
 	b->tree->parent[sw] = parent;
 	b->tree->order[b->tree->norder++] = sw;
@@ -67,7 +67,7 @@ static void attach(struct builder *b, uint32_t sw, uint32_t parent, unsigned int
  * Branch out from a switch in one direction while there are cables and new
  * switches, up to the dateline or beyond.
  */
-static void branch(struct builder *b, uint32_t sw, unsigned int dir, bool beyond)
+static void tree_branch(struct builder *b, uint32_t sw, unsigned int dir, bool beyond)
 {
 	const struct dl_torus *t = b->torus;
 	unsigned int dim = dl_torus_dir_dim(dir);
@@ -83,7 +83,7 @@ static void branch(struct builder *b, uint32_t sw, unsigned int dir, bool beyond
 			return;
 		next = t->site_sw[dl_torus_site_next(&t->grid, site, dir)];
 		if (!is_in(b, next))
-			attach(b, next, sw, dl_torus_opposite(dir));
+			tree_attach(b, next, sw, dl_torus_opposite(dir));
 		else if (b->tree->parent[next] != sw)
 			return;
 		sw = next;
@@ -121,12 +121,12 @@ static void attach_off_torus(struct builder *b)
 			uint32_t next = dl_torus_uplink_switch(t, sw);
 
 			if (next != DL_NONE && is_in(b, next) && !is_in(b, sw))
-				attach(b, sw, next, DL_TORUS_DIRS);
+				tree_attach(b, sw, next, DL_TORUS_DIRS);
 		}
 	} while (b->tree->norder > before);
 }
 
-static void grow(struct builder *b)
+static void tree_grow(struct builder *b)
 {
 	unsigned int d, dir;
 	uint32_t i, n;
@@ -136,11 +136,11 @@ static void grow(struct builder *b)
 			uint32_t sw = b->tree->order[i];
 
 			for (dir = dl_torus_dir(d, false); dir <= dl_torus_dir(d, true); dir++)
-				branch(b, sw, dir, false);
+				tree_branch(b, sw, dir, false);
 			if (ring_in_tree(b, b->torus->sw_site[sw], d))
 				continue;
 			for (dir = dl_torus_dir(d, false); dir <= dl_torus_dir(d, true); dir++)
-				branch(b, sw, dir, true);
+				tree_branch(b, sw, dir, true);
 		}
 	}
 	attach_off_torus(b);
@@ -249,8 +249,8 @@ int dl_route_partial_tree(const struct dl_torus *t, uint32_t root, struct dl_rou
 	if (b.tree && b.dir) {
 		b.tree->root = root == DL_NONE ? choose_root(t) : root;
 		if (b.tree->root != DL_NONE) {
-			attach(&b, b.tree->root, DL_NONE, DL_TORUS_DIRS);
-			grow(&b);
+			tree_attach(&b, b.tree->root, DL_NONE, DL_TORUS_DIRS);
+			tree_grow(&b);
 		}
 		list_cables(&b);
 		*out = b.tree;

@@ -238,7 +238,7 @@ static void spread_parity(struct unicast *u, uint32_t site, const uint8_t code[N
 	spread[n * radix[0]] = code[NOWHERE];
 }
 
-static void spread(struct unicast *u, uint32_t site, const uint8_t code[NCODES])
+static void unicast_spread(struct unicast *u, uint32_t site, const uint8_t code[NCODES])
 {
 	spread_parity(u, site, code, 0, u->spread);
 	if (u->pass->lid_parity)
@@ -276,7 +276,7 @@ static void gather_single(struct unicast *u, uint32_t sw, uint8_t *restrict row)
 
 	for (dir = 0; dir < NCODES; dir++)
 		code[dir] = u->port[dir * NRANKS];
-	spread(u, u->torus->sw_site[sw], code);
+	unicast_spread(u, u->torus->sw_site[sw], code);
 	port_to = u->spread;
 	for (lid = 0; lid <= top; lid++)
 		row[lid] = port_to[lid_site[lid]];
@@ -290,7 +290,7 @@ static void gather_parallel(struct unicast *u, uint32_t sw, uint8_t *restrict ro
 	const uint8_t *restrict direction;
 	uint32_t lid, top = u->tables->top_lid;
 
-	spread(u, u->torus->sw_site[sw], itself);
+	unicast_spread(u, u->torus->sw_site[sw], itself);
 	direction = u->spread;
 	for (lid = 0; lid <= top; lid++)
 		row[lid] = u->port[direction[lid_site[lid]] * NRANKS + lid_rank[lid]];

@@ -20,7 +20,7 @@
 #define LARGEST_PACKET 64 /* blocks */
 #define WEIGHT_MAX 255
 
-static unsigned int scale(const struct dl_route_options *o)
+static unsigned int vlarb_scale(const struct dl_route_options *o)
 {
 	unsigned int most = o->weights[0] > o->weights[1] ? o->weights[0] : o->weights[1];
 
@@ -32,7 +32,7 @@ void dl_route_vlarb(const struct dl_route_options *o, const struct dl_route_vls 
 {
 	unsigned int nvls = between ? vls->between : vls->end >= 2 ? 2 : 1;
 	unsigned int per_level = between ? vls->any_sl ? nvls / dl_route_levels(vls) : 4 : 1;
-	unsigned int vl, k = scale(o);
+	unsigned int vl, k = vlarb_scale(o);
 
 	memset(out, 0, sizeof(*out));
 	out->high_limit = o->high_limit;

@@ -185,8 +185,8 @@ static uint16_t sls_of(const struct crossing *c, uint32_t port, uint32_t lid)
 }
 
 /* Close a switch's entry if packets meet another VL there.  Else the port, or 0. */
-static unsigned int pass(const struct crossing *c, uint32_t s, unsigned int in, uint32_t lid,
-			 uint16_t sls)
+static unsigned int maps_pass(const struct crossing *c, uint32_t s, unsigned int in, uint32_t lid,
+			      uint16_t sls)
 {
 	struct dl_tables *closed = c->t->closed;
 	unsigned int out = dl_tables_lft(closed, s, lid);
@@ -202,7 +202,7 @@ static unsigned int pass(const struct crossing *c, uint32_t s, unsigned int in, 
 }
 
 /* Packets that a switch sends on: as far as they get; hops are bounded in a circle. */
-static void follow(const struct crossing *c, uint32_t s, uint32_t lid)
+static void maps_follow(const struct crossing *c, uint32_t s, uint32_t lid)
 {
 	const struct dl_fabric *f = c->f;
 	unsigned int out = dl_tables_lft(c->t->closed, s, lid);
@@ -215,7 +215,7 @@ static void follow(const struct crossing *c, uint32_t s, uint32_t lid)
 		s = out > n->nports ? DL_NONE : dl_fabric_peer_switch(f, port);
 		if (s == DL_NONE)
 			return;
-		out = pass(c, s, f->ports[f->ports[port].peer].num, lid, sls);
+		out = maps_pass(c, s, f->ports[f->ports[port].peer].num, lid, sls);
 	}
 }
 
@@ -227,11 +227,11 @@ static void close_lid(struct crossing *c, uint32_t lid)
 		const struct source *from = &c->sources[i];
 		uint16_t sls = sls_of(c, from->port, lid);
 
-		pass(c, from->sw, from->in, lid, sls);
+		maps_pass(c, from->sw, from->in, lid, sls);
 		c->sls[from->sw] |= sls;
 	}
 	for (uint32_t s = 0; s < c->f->nswitches; s++)
-		follow(c, s, lid);
+		maps_follow(c, s, lid);
 }
 
 static void list_sources(struct crossing *c)

@@ -348,8 +348,8 @@ void dl_transition_unshare(struct dl_tables *t)
 }
 
 /* One switch of the old set, in the new fabric: what the switches hold. */
-static int settle(struct dl_tables *t, const struct dl_fabric_match *old_of,
-		  const struct dl_tables *to, uint32_t s)
+static int plan_settle(struct dl_tables *t, const struct dl_fabric_match *old_of,
+		       const struct dl_tables *to, uint32_t s)
 {
 	unsigned int nports = to->fabric->nodes[to->fabric->switches[s]].nports;
 	bool recabled[256] = { false }, any = false;
@@ -392,7 +392,7 @@ int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
 	if (!err)
 		err = dl_transition_hold(from, to->fabric, &out->held);
 	for (uint32_t s = 0; s < nsw && !err; s++)
-		err = settle(out->held, &old_of, to, s);
+		err = plan_settle(out->held, &old_of, to, s);
 	dl_fabric_match_release(&old_of);
 	if (!err)
 		err = dl_tables_check(out->held, NULL);

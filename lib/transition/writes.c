@@ -43,8 +43,8 @@ struct search {
 
 /* ---- the writes ----------------------------------------------------------- */
 
-static int add(struct search *s, uint32_t sw, unsigned int block, unsigned int position,
-	       bool multicast)
+static int writes_add(struct search *s, uint32_t sw, unsigned int block, unsigned int position,
+		      bool multicast)
 {
 	void *grown = dl_array_grow(s->writes, sizeof(*s->writes), s->n, 1, &s->cap);
 
@@ -95,14 +95,14 @@ static int list_writes(struct search *s)
 	for (uint32_t k = 0; k < s->a->stride / DL_TRANSITION_LFT_BLOCK; k++)
 		for (uint32_t i = 0; i < nsw && !err; i++)
 			if (dl_tables_lft_changes(s->a, s->b, s->order[i], k))
-				err = add(s, s->order[i], k, 0, false);
+				err = writes_add(s, s->order[i], k, 0, false);
 	for (unsigned int k = 0; k < DL_TRANSITION_MFT_BLOCKS; k++) {
 		if ((!s->a->ngroups && !s->b->ngroups) || !mft_differs(s, k))
 			continue;
 		for (unsigned int p = 0; p < 256 / DL_TRANSITION_MFT_PORTS; p++)
 			for (uint32_t i = 0; i < nsw && !err; i++)
 				if (s->positions[s->order[i]] >> p & 1)
-					err = add(s, s->order[i], k, p, true);
+					err = writes_add(s, s->order[i], k, p, true);
 	}
 	return err;
 }
@@ -171,7 +171,7 @@ int dl_transition_copy(const struct dl_tables *t, const struct dl_tables *other,
 }
 
 /* Groups of one block, which was written switch by switch, share what is the same again. */
-static void unite(struct dl_tables *t, unsigned int block)
+static void writes_unite(struct dl_tables *t, unsigned int block)
 {
 	uint32_t first = DL_TABLES_MCAST_LID + block * DL_TRANSITION_MFT_BLOCK;
 	uint32_t end = dl_tables_groups_below(t, first + DL_TRANSITION_MFT_BLOCK);
@@ -193,7 +193,7 @@ static int go_to(const struct search *s, struct end *end, uint32_t written)
 		end->written += on ? 1 : -1;
 		if (w->multicast &&
 		    (end->written == written || s->writes[end->written - !on].block != w->block))
-			unite(&end->tables, w->block);
+			writes_unite(&end->tables, w->block);
 	}
 	return err;
 }

@@ -51,7 +51,7 @@ struct ranks {
 };
 
 /* Who waits for a channel?  Links into its switch. */
-static uint32_t settle(struct ranks *r, uint32_t channel, uint32_t n)
+static uint32_t certificate_settle(struct ranks *r, uint32_t channel, uint32_t n)
 {
 	const struct dl_verify_net *net = r->net;
 	uint32_t link = channel / net->nvl, s = net->links.link[link].from;
@@ -90,7 +90,7 @@ static uint32_t rank_all(struct ranks *r)
 			r->queue[n++] = c;
 	}
 	for (uint32_t done = 0; done < n; done++)
-		n = settle(r, r->queue[done], n);
+		n = certificate_settle(r, r->queue[done], n);
 	return n;
 }
 
@@ -108,7 +108,8 @@ struct checksums {
 	uint32_t table[8][256];
 };
 
-static int prepare(struct checksums *c, const struct dl_tables *t, struct dl_arena *arena)
+static int certificate_prepare(struct checksums *c, const struct dl_tables *t,
+			       struct dl_arena *arena)
 {
 	const struct dl_fabric *f = t->fabric;
 
@@ -134,7 +135,8 @@ static int prepare(struct checksums *c, const struct dl_tables *t, struct dl_are
 	return 0;
 }
 
-static uint32_t crc(const struct checksums *c, uint32_t state, const uint8_t *bytes, size_t n)
+static uint32_t certificate_crc(const struct checksums *c, uint32_t state, const uint8_t *bytes,
+				size_t n)
 {
 	for (; n >= 8; bytes += 8, n -= 8) {
 		uint32_t next = 0;
@@ -166,7 +168,7 @@ static uint32_t crc_maps(const struct checksums *c, uint32_t s, uint32_t state)
 				vls[sl] = row == DL_TABLES_NO_ROW ?
 						  0xFF :
 						  dl_tables_sl2vl_get(t->rows[row], sl);
-			state = crc(c, state, vls, sizeof(vls));
+			state = certificate_crc(c, state, vls, sizeof(vls));
 		}
 	}
 	return state;
@@ -186,7 +188,8 @@ static uint32_t crc_groups(const struct checksums *c, uint32_t s, uint32_t state
 
 			if (!(row[o / 64] >> o % 64 & 1))
 				continue;
-			state = any ? crc(c, state, &bytes[2], 1) : crc(c, state, bytes, 3);
+			state = any ? certificate_crc(c, state, &bytes[2], 1) :
+				      certificate_crc(c, state, bytes, 3);
 			any = true;
 		}
 	}
@@ -205,18 +208,18 @@ static uint32_t crc_paths(const struct checksums *c, uint32_t s, uint32_t state)
 			continue;
 		for (uint32_t k = 0; k < c->nlids; k++)
 			c->bytes[k] = dl_tables_path_sl(c->t, end, c->lids[k]);
-		state = crc(c, state, c->bytes, c->nlids);
+		state = certificate_crc(c, state, c->bytes, c->nlids);
 	}
 	return state;
 }
 
-static uint32_t checksum(const struct checksums *c, uint32_t s)
+static uint32_t certificate_checksum(const struct checksums *c, uint32_t s)
 {
 	uint32_t state = 0xFFFFFFFF;
 
 	for (uint32_t k = 0; k < c->nlids; k++)
 		c->bytes[k] = dl_tables_lft(c->t, s, c->lids[k]);
-	state = crc(c, state, c->bytes, c->nlids);
+	state = certificate_crc(c, state, c->bytes, c->nlids);
 	return ~crc_paths(c, s, crc_groups(c, s, crc_maps(c, s, state)));
 }
 
@@ -230,7 +233,7 @@ static void write_all(const struct ranks *r, const struct checksums *c, FILE *to
 	fprintf(to, "dateline-certificate 1\n");
 	for (uint32_t s = 0; s < net->nsw; s++)
 		fprintf(to, "tables 0x%016" PRIx64 " %08" PRIx32 "\n",
-			f->nodes[f->switches[s]].guid, checksum(c, s));
+			f->nodes[f->switches[s]].guid, certificate_checksum(c, s));
 	for (uint32_t l = 0; l < net->links.n; l++) {
 		const struct dl_fabric_port *port = &f->ports[net->links.link[l].port];
 
@@ -257,12 +260,14 @@ static int write_whole(const struct ranks *r, const struct checksums *c, FILE *t
 		return -ENOMEM;
 	}
 	fwrite(text, 1, size, to);
-	fprintf(to, "end %08" PRIx32 "\n", ~crc(c, 0xFFFFFFFF, (const uint8_t *)text, size));
+	fprintf(to, "end %08" PRIx32 "\n",
+		~certificate_crc(c, 0xFFFFFFFF, (const uint8_t *)text, size));
 	free(text);
 	return ferror(to) ? -EIO : 0;
 }
 
-static int certify(struct dl_verify_net *net, const struct dl_verify_options *o, FILE *to)
+static int certificate_certify(struct dl_verify_net *net, const struct dl_verify_options *o,
+			       FILE *to)
 {
 	struct dl_verify_result v = { 0 };
 	struct dl_verify_lost none;
@@ -277,7 +282,7 @@ static int certify(struct dl_verify_net *net, const struct dl_verify_options *o,
 	r.queue = dl_arena_array(net->arena, channels + 1, sizeof(*r.queue));
 	if (!c || !r.rank || !r.left || !r.queue)
 		return -ENOMEM;
-	err = prepare(c, net->t, net->arena);
+	err = certificate_prepare(c, net->t, net->arena);
 	if (!err)
 		err = dl_verify_unicast(net, &v, 0, false);
 	if (!err)
@@ -303,7 +308,7 @@ int dl_verify_certificate(const struct dl_tables *t, const struct dl_verify_opti
 	if (!err && !t->psl)
 		net.sls = net.sls ? net.sls : dl_verify_net_distinct(&net, net.alive);
 	if (!err)
-		err = certify(&net, o, to);
+		err = certificate_certify(&net, o, to);
 	dl_verify_net_release(&net);
 	dl_arena_free(&arena);
 	return err;

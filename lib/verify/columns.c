@@ -121,7 +121,7 @@ void dl_verify_columns_gather(struct dl_verify_columns *x, struct dl_verify_colu
 	gather_sl(x, c, n);
 }
 
-static size_t stride_of(size_t entries)
+static size_t columns_stride_of(size_t entries)
 {
 	return ((entries / CACHE_LINE) | 1) * CACHE_LINE + 2 * CACHE_LINE;
 }
@@ -129,8 +129,8 @@ static size_t stride_of(size_t entries)
 int dl_verify_columns_init(struct dl_verify_columns *x, const struct dl_verify_net *net)
 {
 	x->net = net;
-	x->out_stride = stride_of(net->nsw);
-	x->sl_stride = stride_of(net->t->npsl_src);
+	x->out_stride = columns_stride_of(net->nsw);
+	x->sl_stride = columns_stride_of(net->t->npsl_src);
 	x->out_block = dl_arena_alloc(net->arena, x->out_stride * DL_VERIFY_BLOCK);
 	x->sl_block = dl_arena_alloc(net->arena, x->sl_stride * DL_VERIFY_BLOCK);
 	if (!x->out_block || !x->sl_block)

@@ -92,7 +92,7 @@ struct search {
 	uint32_t *parent, *queue;
 };
 
-static int enter(struct search *s, uint32_t channel)
+static int cycle_enter(struct search *s, uint32_t channel)
 {
 	struct frame *frame;
 
@@ -138,9 +138,9 @@ static void close_component(struct search *s, uint32_t root)
 	s->ncomponents += cyclic;
 }
 
-static int explore(struct search *s, uint32_t start)
+static int cycle_explore(struct search *s, uint32_t start)
 {
-	int err = enter(s, start);
+	int err = cycle_enter(s, start);
 
 	while (!err && s->nframes) {
 		struct frame *top = &s->frames[s->nframes - 1];
@@ -149,7 +149,7 @@ static int explore(struct search *s, uint32_t start)
 
 		if (next != DL_NONE) {
 			if (s->index[next] == UNSEEN)
-				err = enter(s, next);
+				err = cycle_enter(s, next);
 			else if (s->low[next] != UNSEEN && s->index[next] < s->low[c])
 				s->low[c] = s->index[next];
 			continue;
@@ -173,7 +173,7 @@ static int explore(struct search *s, uint32_t start)
  * A cycle through `start` of fewer than `bound` channels: its length, with
  * the path back from `*last` in s->parent; 0 when there is none.
  */
-static uint32_t around(struct search *s, uint32_t start, uint32_t bound, uint32_t *last)
+static uint32_t cycle_around(struct search *s, uint32_t start, uint32_t bound, uint32_t *last)
 {
 	uint32_t head = 0, n = 0, depth = 1, level_end = 1, found = 0;
 
@@ -244,7 +244,7 @@ static int find_shortest(struct search *s, struct dl_verify_result *v)
 
 		if (s->component[c] == DL_NONE)
 			continue;
-		len = around(s, c, best, &last);
+		len = cycle_around(s, c, best, &last);
 		if (len) {
 			err = keep_cycle(s, v, c, last, len);
 			if (err)
@@ -281,7 +281,7 @@ int dl_verify_cycle(const struct dl_verify_net *net, struct dl_verify_result *v)
 
 	for (uint32_t c = 0; !err && c < s.n; c++)
 		if (s.index[c] == UNSEEN)
-			err = explore(&s, c);
+			err = cycle_explore(&s, c);
 	if (!err && s.ncomponents) {
 		/* The components are known: their arrays serve again. */
 		s.parent = s.index;

@@ -77,7 +77,7 @@ static struct hops hops_of(const struct flow *w, const struct dl_verify_column *
 	return h;
 }
 
-static void join(struct flow *w, uint32_t link, uint32_t set)
+static void mixed_join(struct flow *w, uint32_t link, uint32_t set)
 {
 	uint32_t both = dl_verify_sets_union(&w->sets, w->set[link], set);
 
@@ -91,7 +91,8 @@ static void join(struct flow *w, uint32_t link, uint32_t set)
 }
 
 /* What a switch's own end ports send to the LID over one link. */
-static void inject(struct flow *w, const struct dl_verify_column *c, uint32_t s, uint32_t link)
+static void mixed_inject(struct flow *w, const struct dl_verify_column *c, uint32_t s,
+			 uint32_t link)
 {
 	const struct dl_verify_net *net = w->net;
 	uint32_t slot = link - net->links.first[s];
@@ -105,7 +106,7 @@ static void inject(struct flow *w, const struct dl_verify_column *c, uint32_t s,
 			continue;
 		sls = dl_verify_net_sls(net, sls ? 16 : c->sl[src->psl]);
 		from = dl_verify_sets_add_mask(&w->sets, sls & src->sls, 0);
-		join(w, link, dl_verify_sets_step(&w->sets, from, row)->to);
+		mixed_join(w, link, dl_verify_sets_step(&w->sets, from, row)->to);
 	}
 }
 
@@ -132,12 +133,12 @@ static void inject_ports(struct flow *w, const struct dl_verify_column *c, uint3
 		if (sl == DL_TABLES_NO_SL)
 			sls = c->owner == DL_NONE ? net->alive : 0;
 		from = dl_verify_sets_add_mask(&w->sets, sls & net->end_passes[port], 0);
-		join(w, link, dl_verify_sets_step(&w->sets, from, net->rows[row])->to);
+		mixed_join(w, link, dl_verify_sets_step(&w->sets, from, net->rows[row])->to);
 	}
 }
 
 /* The packets of a link go on over both next hops of its far end. */
-static void pass_on(struct flow *w, uint32_t link)
+static void mixed_pass_on(struct flow *w, uint32_t link)
 {
 	struct dl_verify_net *net = w->net;
 	uint32_t s = net->links.link[link].to;
@@ -150,7 +151,7 @@ static void pass_on(struct flow *w, uint32_t link)
 
 		for (unsigned int k = 0; k < net->words; k++)
 			net->deps[pair * (size_t)net->words + k] |= step->deps[k];
-		join(w, h.link[i], step->to);
+		mixed_join(w, h.link[i], step->to);
 	}
 }
 
@@ -163,14 +164,14 @@ static int mix_lid(struct flow *w, const struct dl_verify_column *c)
 		struct hops h = w->hops[s];
 
 		for (unsigned int i = 0; i < h.n; i++)
-			(c->owner == DL_NONE || s == c->root ? inject_ports : inject)(w, c, s,
-										      h.link[i]);
+			(c->owner == DL_NONE || s == c->root ? inject_ports :
+							       mixed_inject)(w, c, s, h.link[i]);
 	}
 	while (w->nwork) {
 		uint32_t link = w->work[--w->nwork];
 
 		w->queued[link] = 0;
-		pass_on(w, link);
+		mixed_pass_on(w, link);
 	}
 	return w->sets.failed ? -ENOMEM : 0;
 }
@@ -423,7 +424,7 @@ static int add_common(struct flow *w)
 }
 
 /* Unicast and multicast of a net's tables, whose forwarding is that of `b`. */
-static int mix(struct flow *w, uint16_t sls, struct dl_verify_result *v)
+static int mixed_mix(struct flow *w, uint16_t sls, struct dl_verify_result *v)
 {
 	struct dl_verify_net *net = w->net;
 	bool quick = w->out->quick;
@@ -489,7 +490,7 @@ int dl_verify_mixed_of(struct dl_verify_common *c, const struct dl_tables *a,
 	v.lost = &none;
 	err = share_net(c, &both, &arena, &net);
 	if (!err)
-		err = mix(&w, c->options.multicast_sls, &v);
+		err = mixed_mix(&w, c->options.multicast_sls, &v);
 	out->safe = !err && !v.cycle.n && !out->loop_lid;
 	out->cycle = v.cycle;
 	for (uint32_t i = 0; i < v.cycle.n; i++)

@@ -88,7 +88,7 @@ static unsigned int next_port(const uint64_t *mask, unsigned int from, unsigned 
 	for (unsigned int o = next_port(mask, 0, last); (o) <= (last); \
 	     (o) = next_port(mask, (o) + 1, last))
 
-static const struct dl_fabric_node *switch_node(const struct spread *sp, uint32_t s)
+static const struct dl_fabric_node *spread_switch_node(const struct spread *sp, uint32_t s)
 {
 	return &sp->net->f->nodes[sp->net->f->switches[s]];
 }
@@ -97,7 +97,7 @@ static const struct dl_fabric_node *switch_node(const struct spread *sp, uint32_
 static uint32_t end_port(const struct spread *sp, uint32_t s, unsigned int o)
 {
 	const struct dl_fabric *f = sp->net->f;
-	uint32_t port = switch_node(sp, s)->first_port + o;
+	uint32_t port = spread_switch_node(sp, s)->first_port + o;
 
 	if (o)
 		port = f->ports[port].peer;
@@ -106,7 +106,7 @@ static uint32_t end_port(const struct spread *sp, uint32_t s, unsigned int o)
 
 /* ---- dependencies ------------------------------------------------------ */
 
-static void push(struct spread *sp, uint32_t link, unsigned int vl, uint16_t sls)
+static void spread_push(struct spread *sp, uint32_t link, unsigned int vl, uint16_t sls)
 {
 	uint16_t *seen = &sp->seen[link * (size_t)sp->net->nvl + vl];
 	uint16_t fresh = sls & ~*seen;
@@ -127,7 +127,7 @@ static void copy_on(struct spread *sp, uint32_t s, unsigned int in, uint32_t dep
 {
 	struct dl_verify_net *net = sp->net;
 	const uint64_t *mask = mask_of(sp, s);
-	unsigned int last = switch_node(sp, s)->nports;
+	unsigned int last = spread_switch_node(sp, s)->nports;
 
 	FOR_EACH_PORT(o, mask, last)
 	{
@@ -152,14 +152,14 @@ static void copy_on(struct spread *sp, uint32_t s, unsigned int in, uint32_t dep
 			if (vl < 16)
 				dl_verify_net_depend(net, dep + link - net->links.first[s], vl,
 						     out);
-			push(sp, link, out, 1u << sl);
+			spread_push(sp, link, out, 1u << sl);
 		}
 	}
 }
 
-static void inject(struct spread *sp, uint32_t s)
+static void spread_inject(struct spread *sp, uint32_t s)
 {
-	unsigned int last = switch_node(sp, s)->nports;
+	unsigned int last = spread_switch_node(sp, s)->nports;
 
 	for (unsigned int i = 0; i <= last; i++) {
 		uint32_t src = end_port(sp, s, i);
@@ -180,7 +180,7 @@ static void spread_all(struct spread *sp)
 
 	sp->nwork = 0;
 	for (uint32_t i = 0; i < sp->nmembers; i++)
-		inject(sp, sp->members[i]);
+		spread_inject(sp, sp->members[i]);
 	for (uint32_t done = 0; done < sp->nwork; done++) {
 		const struct work w = sp->work[done];
 		const struct dl_fabric_link *link = &net->links.link[w.link];
@@ -213,7 +213,7 @@ static bool is_tree(struct spread *sp)
 	for (uint32_t i = 0; i < sp->nmembers; i++) {
 		uint32_t s = sp->members[i];
 		const uint64_t *mask = mask_of(sp, s);
-		unsigned int last = switch_node(sp, s)->nports;
+		unsigned int last = spread_switch_node(sp, s)->nports;
 
 		FOR_EACH_PORT(o, mask, last)
 		{
@@ -239,8 +239,8 @@ static bool is_tree(struct spread *sp)
 
 /* ---- delivery: packet by packet ---------------------------------------- */
 
-static void report(struct spread *sp, uint32_t src, uint32_t dst, unsigned int sl,
-		   enum dl_verify_fault fault, uint32_t sw, unsigned int port)
+static void spread_report(struct spread *sp, uint32_t src, uint32_t dst, unsigned int sl,
+			  enum dl_verify_fault fault, uint32_t sw, unsigned int port)
 {
 	struct dl_verify_lost lost = {
 		.src = src,
@@ -266,7 +266,7 @@ static struct place place_after(const struct spread *sp, uint32_t link)
 {
 	const struct dl_fabric_link *l = &sp->net->links.link[link];
 
-	return (struct place){ l->to, l->in, switch_node(sp, l->to)->nports };
+	return (struct place){ l->to, l->in, spread_switch_node(sp, l->to)->nports };
 }
 
 static struct place place_of_source(const struct spread *sp, uint32_t src)
@@ -274,7 +274,7 @@ static struct place place_of_source(const struct spread *sp, uint32_t src)
 	const struct dl_fabric *f = sp->net->f;
 	uint32_t s = dl_fabric_access_switch(f, src);
 
-	return (struct place){ s, dl_verify_entry_port(f, src), switch_node(sp, s)->nports };
+	return (struct place){ s, dl_verify_entry_port(f, src), spread_switch_node(sp, s)->nports };
 }
 
 /*
@@ -308,7 +308,7 @@ static bool next_copy(const struct spread *sp, const struct place *at, unsigned 
  * which copies run in a cycle; DL_NONE if none, and then the links stand in
  * sp->order, each after all that its copies take.
  */
-static uint32_t explore(struct spread *sp, uint32_t src, unsigned int sl)
+static uint32_t spread_explore(struct spread *sp, uint32_t src, unsigned int sl)
 {
 	struct place at = place_of_source(sp, src);
 	uint32_t depth = 0, link, end;
@@ -350,7 +350,7 @@ static void add_copies(struct spread *sp, const struct place *at, unsigned int s
 	}
 }
 
-/* How many copies each end port gets, after explore() found no cycle. */
+/* How many copies each end port gets, after spread_explore() found no cycle. */
 static void count_copies(struct spread *sp, uint32_t src, unsigned int sl)
 {
 	struct place at = place_of_source(sp, src);
@@ -370,7 +370,7 @@ static void check_members(struct spread *sp, uint32_t src, unsigned int sl)
 {
 	for (uint32_t i = 0; i < sp->nmembers; i++) {
 		uint32_t s = sp->members[i];
-		unsigned int last = switch_node(sp, s)->nports;
+		unsigned int last = spread_switch_node(sp, s)->nports;
 		const uint64_t *mask = mask_of(sp, s);
 
 		FOR_EACH_PORT(o, mask, last)
@@ -383,9 +383,9 @@ static void check_members(struct spread *sp, uint32_t src, unsigned int sl)
 			copies = sp->copies[dst];
 			sp->copies[dst] = 0;
 			if (dst != src && copies != 1)
-				report(sp, src, dst, sl,
-				       copies ? DL_VERIFY_TWICE : DL_VERIFY_NO_COPY, DL_NONE,
-				       DL_TABLES_NO_PORT);
+				spread_report(sp, src, dst, sl,
+					      copies ? DL_VERIFY_TWICE : DL_VERIFY_NO_COPY, DL_NONE,
+					      DL_TABLES_NO_PORT);
 		}
 	}
 }
@@ -399,14 +399,15 @@ static void check_source(struct spread *sp, uint32_t src)
 		if (sp->broken && sp->v->nlisted >= sp->max_listed)
 			return;
 		if (!(sp->net->end_passes[src] >> sl & 1)) {
-			report(sp, src, DL_NONE, sl, DL_VERIFY_NO_VL, DL_NONE, DL_TABLES_NO_PORT);
+			spread_report(sp, src, DL_NONE, sl, DL_VERIFY_NO_VL, DL_NONE,
+				      DL_TABLES_NO_PORT);
 			continue;
 		}
 		memset(sp->colour, WHITE, sp->net->links.n);
-		sw = explore(sp, src, sl);
+		sw = spread_explore(sp, src, sl);
 		if (sw != DL_NONE) {
-			report(sp, src, DL_NONE, sl, DL_VERIFY_FORWARDING_LOOP, sw,
-			       DL_TABLES_NO_PORT);
+			spread_report(sp, src, DL_NONE, sl, DL_VERIFY_FORWARDING_LOOP, sw,
+				      DL_TABLES_NO_PORT);
 			continue;
 		}
 		count_copies(sp, src, sl);
@@ -420,7 +421,7 @@ static void check_packets(struct spread *sp)
 	sp->broken = false;
 	for (uint32_t i = 0; i < sp->nmembers; i++) {
 		uint32_t s = sp->members[i];
-		unsigned int last = switch_node(sp, s)->nports;
+		unsigned int last = spread_switch_node(sp, s)->nports;
 		const uint64_t *mask = mask_of(sp, s);
 
 		FOR_EACH_PORT(o, mask, last)
@@ -474,7 +475,7 @@ static int spread_init(struct spread *sp)
 	return 0;
 }
 
-static int join(struct dl_tables_masks *to, const struct dl_tables_masks *from)
+static int spread_join(struct dl_tables_masks *to, const struct dl_tables_masks *from)
 {
 	for (uint32_t s = dl_tables_mask_next(from, 0); s < from->nswitches;
 	     s = dl_tables_mask_next(from, s + 1)) {
@@ -509,7 +510,7 @@ static int check_joined(struct spread *sp, const struct dl_tables_mcast_group *g
 	if (other) {
 		err = dl_tables_masks_copy(&joined.masks, &group->masks);
 		if (!err)
-			err = join(&joined.masks, &other->masks);
+			err = spread_join(&joined.masks, &other->masks);
 		sp->group = &joined;
 	}
 	if (!err)

@@ -26,7 +26,7 @@
 
 #include "verify/internal.h"
 
-static const struct dl_fabric_node *switch_node(const struct dl_fabric *f, uint32_t s)
+static const struct dl_fabric_node *net_switch_node(const struct dl_fabric *f, uint32_t s)
 {
 	return &f->nodes[f->switches[s]];
 }
@@ -51,7 +51,7 @@ static int number_ways(struct dl_verify_net *net)
 
 		net->hop_first[s] = next_hops;
 		net->pair_first[s] = pairs;
-		next_hops += switch_node(net->f, s)->nports + 2;
+		next_hops += net_switch_node(net->f, s)->nports + 2;
 		pairs += links * links;
 	}
 	net->hop_first[net->nsw] = next_hops;
@@ -110,8 +110,8 @@ static int lay_out_links(struct dl_verify_net *net)
  * The map as a port with that many VLs works it; 0 VLs: unknown.  Merged: what
  * is not dropped is on VL 0.
  */
-static dl_tables_sl2vl_row effective(const struct dl_tables *t, uint16_t row, unsigned int vls,
-				     bool merged)
+static dl_tables_sl2vl_row net_effective(const struct dl_tables *t, uint16_t row, unsigned int vls,
+					 bool merged)
 {
 	dl_tables_sl2vl_row value, result = 0;
 
@@ -161,7 +161,7 @@ static int add_row(struct dl_verify_net *net, struct row_memo *memo, uint16_t ro
 	slot = &memo->number[(merged * VL_COUNTS + vls) * memo->width + column];
 	if (*slot != 0xFFFF)
 		return *slot;
-	net->values[net->nvalues] = effective(net->t, row, vls, merged);
+	net->values[net->nvalues] = net_effective(net->t, row, vls, merged);
 	net->passes[net->nvalues] = row_passes(net->values[net->nvalues]);
 	*slot = net->nvalues;
 	return net->nvalues++;
@@ -170,7 +170,7 @@ static int add_row(struct dl_verify_net *net, struct row_memo *memo, uint16_t ro
 /* Which pairs of a switch's ports lack a map that packets between switches need? */
 static unsigned int count_unknown(const struct dl_verify_net *net, uint32_t s, unsigned int out)
 {
-	const struct dl_fabric_node *n = switch_node(net->f, s);
+	const struct dl_fabric_node *n = net_switch_node(net->f, s);
 	unsigned int unknown = 0;
 
 	if (dl_verify_net_link(net, s, out) == DL_NONE ||
@@ -186,7 +186,7 @@ static unsigned int count_unknown(const struct dl_verify_net *net, uint32_t s, u
 static int map_output(struct dl_verify_net *net, struct row_memo *memo, uint32_t s,
 		      unsigned int out)
 {
-	const struct dl_fabric_node *n = switch_node(net->f, s);
+	const struct dl_fabric_node *n = net_switch_node(net->f, s);
 	unsigned int unknown = count_unknown(net, s, out);
 	unsigned int vls = out ? net->f->ports[n->first_port + out].vls : 0;
 
@@ -207,7 +207,7 @@ static int map_switch(struct dl_verify_net *net, struct row_memo *memo, uint32_t
 {
 	int err = 0;
 
-	for (unsigned int o = 0; !err && o <= switch_node(net->f, s)->nports; o++)
+	for (unsigned int o = 0; !err && o <= net_switch_node(net->f, s)->nports; o++)
 		err = map_output(net, memo, s, o);
 	return err;
 }
@@ -241,7 +241,7 @@ static int map_end_ports(struct dl_verify_net *net)
 		net->end_passes[p] = 0xFFFF;
 		if (f->ports[p].num && dl_fabric_is_end_port(f, p))
 			net->end_passes[p] =
-				row_passes(effective(net->t, row, f->ports[p].vls, false));
+				row_passes(net_effective(net->t, row, f->ports[p].vls, false));
 	}
 	return 0;
 }
@@ -355,7 +355,7 @@ static int lay_out_sources(struct dl_verify_net *net)
 	if (!net->end_ports || !net->sources || !net->end_first || !net->source_first)
 		return -ENOMEM;
 	for (uint32_t s = 0; s < net->nsw; s++) {
-		const struct dl_fabric_node *n = switch_node(f, s);
+		const struct dl_fabric_node *n = net_switch_node(f, s);
 
 		net->end_first[s] = ends;
 		net->source_first[s] = sources;

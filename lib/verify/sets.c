@@ -100,7 +100,7 @@ static struct dl_verify_transitions transitions_of(const struct dl_verify_set *s
 	return transitions;
 }
 
-static int grow(struct dl_verify_sets *s)
+static int sets_grow(struct dl_verify_sets *s)
 {
 	uint32_t cap = 2 * s->cap;
 	struct dl_verify_transitions *transitions;
@@ -137,7 +137,7 @@ uint32_t dl_verify_sets_add(struct dl_verify_sets *s, const struct dl_verify_set
 	if (*slot)
 		return *slot;
 	if (s->n == s->cap) {
-		if (grow(s)) {
+		if (sets_grow(s)) {
 			s->failed = true;
 			return 0;
 		}

@@ -27,7 +27,7 @@
  * through all other switches; one pass serves them all.
  *
  * Delivery.  A pass notices that something is wrong: a path that ends, a ring,
- * a map that drops.  Only then audit() goes back from the destination
+ * a map that drops.  Only then unicast_audit() goes back from the destination
  * outwards, with the SLs that survive from each switch on, and counts pairs.
  *
  * Complexity: one forwarding entry read (columns.c), one cached set operation
@@ -104,8 +104,8 @@ static uint16_t source_sls(const struct pass *p, const struct dl_verify_column *
 }
 
 /* The packets that a source puts on a link to which `row` maps them. */
-static uint32_t inject(struct pass *p, const struct dl_verify_column *c,
-		       const struct dl_verify_source *src, uint32_t row)
+static uint32_t unicast_inject(struct pass *p, const struct dl_verify_column *c,
+			       const struct dl_verify_source *src, uint32_t row)
 {
 	const struct dl_verify_net *net = p->net;
 	unsigned int sl = source_sl(p, c, src->psl);
@@ -145,7 +145,7 @@ static uint32_t inject_all(struct pass *p, const struct dl_verify_column *c, uin
 		const struct dl_verify_source *src = &net->sources[i];
 		uint32_t row = net->source_rows[src->links + slot];
 
-		set = dl_verify_sets_union(&p->sets, set, inject(p, c, src, row));
+		set = dl_verify_sets_union(&p->sets, set, unicast_inject(p, c, src, row));
 	}
 	return set;
 }
@@ -165,7 +165,7 @@ static uint32_t inject_others(struct pass *p, const struct dl_verify_column *c, 
 			continue;
 		src = dl_verify_net_source(net, s, port);
 		set = dl_verify_sets_union(&p->sets, set,
-					   inject(p, c, &src, net->rows[src.row + out]));
+					   unicast_inject(p, c, &src, net->rows[src.row + out]));
 	}
 	return set;
 }
@@ -206,7 +206,8 @@ static uint32_t link_of(const struct pass *p, uint32_t s)
 	return p->net->links.first[s] + p->stops[s].slot;
 }
 
-static void depend(struct dl_verify_net *net, uint32_t pair, const struct dl_verify_step *step)
+static void unicast_depend(struct dl_verify_net *net, uint32_t pair,
+			   const struct dl_verify_step *step)
 {
 	uint64_t *deps = &net->deps[pair * (size_t)net->words];
 
@@ -234,7 +235,7 @@ static uint32_t hand_over(struct pass *p, uint32_t s)
 	if (pair->last != stop->set) {
 		/* Else all this is known already. */
 		p->net->vls[link_of(p, s)] |= p->sets.transitions[stop->set].vls;
-		depend(p->net, stop->dep + next->slot, step);
+		unicast_depend(p->net, stop->dep + next->slot, step);
 		pair->last = stop->set <= UINT16_MAX ? stop->set : 0;
 	}
 	if (step->dropped)
@@ -268,7 +269,7 @@ static void go_round(struct pass *p, uint32_t start)
  * Start at each leaf and go on towards the root for as long as all children
  * are done: neighbours in the fabric are neighbours in memory, mostly.
  */
-static void flow(struct pass *p)
+static void unicast_flow(struct pass *p)
 {
 	uint32_t nsw = p->net->nsw, n = 0;
 
@@ -335,7 +336,7 @@ static void check_last_hop(struct pass *p, const struct dl_verify_column *c)
 
 /* ---- counting what is lost --------------------------------------------- */
 
-static uint32_t passes(const struct dl_verify_net *net, uint32_t row)
+static uint32_t unicast_passes(const struct dl_verify_net *net, uint32_t row)
 {
 	return net->passes[net->rows[row]] | FORWARDED;
 }
@@ -353,11 +354,12 @@ static void find_alive(struct pass *p, const struct dl_verify_column *c, uint32_
 		if (stop->next == DL_NONE)
 			continue;
 		if (stop->next == root)
-			p->alive[s] = passes(net, net->far[link_of(p, s)].row + c->last_port);
-		else if (p->alive[stop->next])
 			p->alive[s] =
-				p->alive[stop->next] &
-				passes(net, net->far[link_of(p, s)].row + p->stops[stop->next].out);
+				unicast_passes(net, net->far[link_of(p, s)].row + c->last_port);
+		else if (p->alive[stop->next])
+			p->alive[s] = p->alive[stop->next] &
+				      unicast_passes(net, net->far[link_of(p, s)].row +
+								  p->stops[stop->next].out);
 	}
 }
 
@@ -395,7 +397,7 @@ static void audit_source(struct pass *p, const struct dl_verify_column *c, uint3
 	if (s == root || p->stops[s].next != DL_NONE) {
 		uint32_t row = dl_verify_net_row(net, s, dl_verify_entry_port(net->f, src), out);
 
-		got = (net->end_passes[src] | FORWARDED) & passes(net, row);
+		got = (net->end_passes[src] | FORWARDED) & unicast_passes(net, row);
 		if (s != root)
 			got &= p->alive[s];
 	}
@@ -410,7 +412,7 @@ static void audit_source(struct pass *p, const struct dl_verify_column *c, uint3
 		list_lost(p, c, src, lost);
 }
 
-static void audit(struct pass *p, const struct dl_verify_column *c, uint32_t root)
+static void unicast_audit(struct pass *p, const struct dl_verify_column *c, uint32_t root)
 {
 	const struct dl_verify_net *net = p->net;
 
@@ -446,7 +448,7 @@ static int check_class(struct pass *p, const struct dl_verify_column *c,
 		forget_sets(p);
 	p->suspicious = false;
 	set_out(p, c, root);
-	flow(p);
+	unicast_flow(p);
 	for (const struct dl_verify_column *i = c; p->ring && p->net->rings && i < end; i++)
 		p->net->rings[i->lid] = true;
 	/* What one LID lacks, all of the class lack. */
@@ -456,7 +458,7 @@ static int check_class(struct pass *p, const struct dl_verify_column *c,
 	audited = p->delivery && p->suspicious;
 	/* A LID outside is lost to all, and the caller knows. */
 	for (const struct dl_verify_column *i = c; c->root != DL_NONE && audited && i < end; i++)
-		audit(p, i, root);
+		unicast_audit(p, i, root);
 	return p->sets.failed ? -ENOMEM : 0;
 }
 

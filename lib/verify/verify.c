@@ -53,7 +53,7 @@ void dl_verify_report_lost(struct dl_verify_result *v, uint32_t max,
 
 /* ---- end ports that are attached to no switch -------------------------- */
 
-static bool joined(const struct dl_fabric *f, uint32_t src, uint32_t dst)
+static bool verify_joined(const struct dl_fabric *f, uint32_t src, uint32_t dst)
 {
 	return f->ports[src].peer == dst && dst != DL_NONE;
 }
@@ -84,7 +84,7 @@ static void check_unattached(const struct dl_verify_net *net, struct dl_verify_r
 				.port = DL_TABLES_NO_PORT,
 			};
 
-			if (dst == DL_NONE || dst == src || joined(f, src, dst))
+			if (dst == DL_NONE || dst == src || verify_joined(f, src, dst))
 				continue;
 			if (inside && dl_fabric_access_switch(f, dst) != DL_NONE)
 				continue;
@@ -144,8 +144,8 @@ static void report_gaps(const struct dl_verify_result *v, const struct dl_log *l
 }
 
 /* If no loop is known yet: is there one now?  That is the verdict then. */
-static int search(const struct dl_verify_net *net, uint16_t multicast_sls,
-		  enum dl_verify_verdict verdict, struct dl_verify_result *v)
+static int verify_search(const struct dl_verify_net *net, uint16_t multicast_sls,
+			 enum dl_verify_verdict verdict, struct dl_verify_result *v)
 {
 	int err;
 
@@ -172,18 +172,18 @@ static int check_loops(struct dl_verify_net *net, const struct dl_verify_options
 	if (!err)
 		err = dl_verify_multicast(net, NULL, multicast_sls, v, o->max_listed, known);
 	if (!err)
-		err = search(net, multicast_sls, DL_VERIFY_LOOP, v);
+		err = verify_search(net, multicast_sls, DL_VERIFY_LOOP, v);
 	if (!err && !alike && (!known || v->without_sl)) {
 		net->unknown = any;
 		err = dl_verify_unicast(net, v, o->max_listed, !known);
 		if (!err && !known)
 			err = dl_verify_multicast(net, NULL, multicast_sls, v, o->max_listed, true);
 		if (!err)
-			err = search(net, multicast_sls, DL_VERIFY_POSSIBLE, v);
+			err = verify_search(net, multicast_sls, DL_VERIFY_POSSIBLE, v);
 	}
 	if (!err && net->certain) {
 		net->certain = false;
-		err = search(net, multicast_sls, DL_VERIFY_NOT_JUDGED, v);
+		err = verify_search(net, multicast_sls, DL_VERIFY_NOT_JUDGED, v);
 	}
 	return err;
 }
@@ -208,8 +208,8 @@ static int compare_sls(const struct dl_tables *now, const struct dl_tables *befo
 	return err;
 }
 
-static int check(struct dl_verify_net *net, const struct dl_verify_options *o,
-		 struct dl_verify_result *v)
+static int verify_tables(struct dl_verify_net *net, const struct dl_verify_options *o,
+			 struct dl_verify_result *v)
 {
 	int err;
 
@@ -254,7 +254,7 @@ int dl_verify(const struct dl_tables *t, const struct dl_verify_options *o,
 		goto out;
 	v->fabric = t->fabric;
 	v->sl_stable = true;
-	err = check(&net, o, v);
+	err = verify_tables(&net, o, v);
 	if (err)
 		goto out;
 	report_gaps(v, log);

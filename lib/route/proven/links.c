@@ -13,8 +13,8 @@
 #include "route/proven/internal.h"
 
 /* Do two cables out of a switch belong to the same link? */
-static bool alike(const struct dl_torus *t, const struct dl_fabric_links *cables, uint32_t a,
-		  uint32_t b)
+static bool links_alike(const struct dl_torus *t, const struct dl_fabric_links *cables, uint32_t a,
+			uint32_t b)
 {
 	const struct dl_fabric_link *p = &cables->link[a];
 	const struct dl_fabric_link *q = &cables->link[b];
@@ -43,7 +43,7 @@ static void list_links(struct dl_repair_net *net, const struct dl_fabric_links *
 		link->ports = *nports;
 		link->back = cables->link[a].back; /* until join_ways() */
 		for (b = a; b < end; b++)
-			if (alike(t, cables, a, b)) {
+			if (links_alike(t, cables, a, b)) {
 				link_of[b] = net->nlinks;
 				net->ports[(*nports)++] = cables->link[b].out;
 			}

@@ -230,7 +230,7 @@ static bool is_permanent(const struct dl_repair_cdg *g, uint32_t pair, unsigned 
 	return g->permanent[pair] >> class & 1;
 }
 
-static unsigned int edge(unsigned int in, unsigned int out)
+static unsigned int paths_edge(unsigned int in, unsigned int out)
 {
 	return DL_REPAIR_VLS * in + out;
 }
@@ -268,7 +268,7 @@ bool dl_repair_paths_add(struct dl_repair_paths *p, uint32_t target, uint32_t li
 		b = &net->links[beyond];
 		then = net->transition[a->dir][b->dir][sl];
 		step->pair = dl_repair_pair(net, link, beyond);
-		step->bit = edge(now.vl, then.vl);
+		step->bit = paths_edge(now.vl, then.vl);
 		if (!is_permanent(p->cdg, step->pair, now.class)) {
 			if (b->to == a->from ||
 			    !dl_repair_cdg_add(p->cdg, link, now.vl, beyond, then.vl)) {
@@ -351,8 +351,8 @@ void dl_repair_paths_remove(struct dl_repair_paths *p, uint32_t target)
 			class = __builtin_ctz(left);
 			sl = class % DL_REPAIR_SLS;
 			dl_repair_cdg_drop(p->cdg, pair,
-					   edge(net->vl[a->dir][class],
-						net->transition[a->dir][b->dir][sl].vl));
+					   paths_edge(net->vl[a->dir][class],
+						      net->transition[a->dir][b->dir][sl].vl));
 		}
 	}
 	dl_repair_paths_begin(p, target);

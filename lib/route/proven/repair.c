@@ -110,7 +110,7 @@ struct repair {
 	bool over;    /* has the end come? */
 };
 
-static double now(const struct repair *r)
+static double repair_now(const struct repair *r)
 {
 	return r->clock ? r->clock() : 0;
 }
@@ -131,7 +131,7 @@ static bool is_over(struct repair *r)
 	return r->over;
 }
 
-static uint32_t count(const struct repair *r, const bool *which)
+static uint32_t repair_count(const struct repair *r, const bool *which)
 {
 	uint32_t to, n = 0;
 
@@ -264,7 +264,7 @@ static int add_tree(struct repair *r, unsigned int attempts)
 }
 
 /* Has every switch a path? */
-static bool complete(const struct repair *r, uint32_t to)
+static bool repair_complete(const struct repair *r, uint32_t to)
 {
 	const uint8_t *next = &r->paths.next[to * (size_t)r->net.nsw];
 	uint32_t sw = r->net.target_sw[to];
@@ -274,9 +274,9 @@ static bool complete(const struct repair *r, uint32_t to)
 }
 
 /* Add what is missing; else begin the destination anew. */
-static bool reroute(struct repair *r, uint32_t to)
+static bool repair_reroute(struct repair *r, uint32_t to)
 {
-	if (complete(r, to) || !dl_repair_reroute(&r->rerouter, to))
+	if (repair_complete(r, to) || !dl_repair_reroute(&r->rerouter, to))
 		return true;
 	dl_repair_paths_remove(&r->paths, to);
 	if (!dl_repair_reroute(&r->rerouter, to))
@@ -292,7 +292,7 @@ static uint32_t reroute_all(struct repair *r, bool prioritised)
 
 	for (to = 0; to < r->net.ntargets; to++) {
 		dl_progress(r->pass->log, "repairing", " destinations", to, r->net.ntargets);
-		if (!is_due(r, to, prioritised) || is_over(r) || reroute(r, to))
+		if (!is_due(r, to, prioritised) || is_over(r) || repair_reroute(r, to))
 			continue;
 		r->failed[to] = true;
 		failed++;
@@ -385,7 +385,7 @@ static int try_round(struct repair *r)
 	int err;
 
 	r->report->rounds++;
-	r->report->tree_routed = count(r, r->tree_routed);
+	r->report->tree_routed = repair_count(r, r->tree_routed);
 	memset(r->failed, 0, r->net.ntargets * sizeof(*r->failed));
 	err = begin_round(r, &refused);
 	if (!err && r->early && !r->have_tree)
@@ -423,7 +423,7 @@ static int finish_in_time(struct repair *r)
 
 	memset(r->prioritised, 0, r->net.ntargets * sizeof(*r->prioritised));
 	for (round = 0; err == -EAGAIN && round < TIMED_OUT_ROUNDS; round++) {
-		if (count(r, r->failed) + count(r, r->tree_routed) == r->net.ntargets)
+		if (repair_count(r, r->failed) + repair_count(r, r->tree_routed) == r->net.ntargets)
 			break;
 		add_to(r, r->tree_routed, r->failed);
 		r->can_rewind = false;
@@ -445,7 +445,7 @@ static int route_up_down(struct repair *r)
 	return err;
 }
 
-static int search(struct repair *r)
+static int repair_search(struct repair *r)
 {
 	int err = -EAGAIN;
 
@@ -536,16 +536,16 @@ static void log_report(const struct repair *r)
 }
 
 /* Verify what stands in the result; -EPROTO: it is not safe. */
-static int verify(struct repair *r, const struct dl_log *log)
+static int repair_verify(struct repair *r, const struct dl_log *log)
 {
 	struct dl_route_result *out = r->pass->out;
-	double start = now(r);
+	double start = repair_now(r);
 	int err;
 
 	dl_verify_result_free(out->verification);
 	out->verification = NULL;
 	err = dl_route_verify_result(r->pass);
-	r->report->verify_seconds += now(r) - start;
+	r->report->verify_seconds += repair_now(r) - start;
 	if (err)
 		return err;
 	r->report->pairs = out->verification->pairs;
@@ -564,13 +564,13 @@ static int try_unchanged(struct repair *r)
 	if (!err && !dl_route_tree_complete(t, out->tree, NULL))
 		err = -EPROTO;
 	if (!err)
-		err = verify(r, NULL);
+		err = repair_verify(r, NULL);
 	r->report->entries = (uint64_t)t->fabric->nswitches * t->fabric->top_lid;
 	return err;
 }
 
 /* Put what the search has found into DOR's tables, and verify them. */
-static int finish(struct repair *r)
+static int repair_finish(struct repair *r)
 {
 	struct dl_route_result *out = r->pass->out;
 	int err = dl_repair_write(&r->paths, &r->rerouter.dor, r->open, r->tree_routed, r->pass);
@@ -582,7 +582,7 @@ static int finish(struct repair *r)
 		err = dl_route_path_sls(r->pass);
 	if (!err)
 		err = dl_repair_write_tree(&r->tree, &out->tree);
-	return err ? err : verify(r, r->pass->log);
+	return err ? err : repair_verify(r, r->pass->log);
 }
 
 int dl_route_proven(struct dl_route_pass *pass)
@@ -603,16 +603,16 @@ int dl_route_proven(struct dl_route_pass *pass)
 			goto out;
 		err = 0;
 	}
-	start = now(&r);
+	start = repair_now(&r);
 	if (!err)
 		err = repair_init(&r);
 	if (!err)
 		err = check_connected(&r);
 	if (!err)
-		err = search(&r);
-	r.report->search_seconds = now(&r) - start;
+		err = repair_search(&r);
+	r.report->search_seconds = repair_now(&r) - start;
 	if (!err)
-		err = finish(&r);
+		err = repair_finish(&r);
 	if (err != -EPROTO)
 		goto out;
 	/* A defect of the search: the last resort. */
@@ -622,7 +622,7 @@ int dl_route_proven(struct dl_route_pass *pass)
 	if (!err)
 		err = route_up_down(&r);
 	if (!err)
-		err = finish(&r);
+		err = repair_finish(&r);
 	if (err == -EPROTO)
 		pass->out->refusal = DL_ROUTE_UNSAFE;
 out:

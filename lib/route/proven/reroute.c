@@ -44,12 +44,12 @@ int dl_repair_rerouter_init(struct dl_repair_rerouter *m, struct dl_arena *arena
 /* ---- a heap of candidates ---------------------------------------------- */
 
 /* Rank, hops, switch, link: the smallest number is the best candidate. */
-static uint64_t candidate(unsigned int rank, uint32_t hops, uint32_t sw, unsigned int index)
+static uint64_t reroute_candidate(unsigned int rank, uint32_t hops, uint32_t sw, unsigned int index)
 {
 	return (uint64_t)rank << 60 | (uint64_t)hops << (SW_BITS + 8) | (uint64_t)sw << 8 | index;
 }
 
-static void push(struct dl_repair_rerouter *m, uint64_t c)
+static void reroute_push(struct dl_repair_rerouter *m, uint64_t c)
 {
 	uint32_t i = m->nheap++;
 
@@ -58,7 +58,7 @@ static void push(struct dl_repair_rerouter *m, uint64_t c)
 	m->heap[i] = c;
 }
 
-static uint64_t pop(struct dl_repair_rerouter *m)
+static uint64_t reroute_pop(struct dl_repair_rerouter *m)
 {
 	uint64_t best = m->heap[0], last = m->heap[--m->nheap];
 	uint32_t i = 0, child;
@@ -78,7 +78,7 @@ static uint64_t pop(struct dl_repair_rerouter *m)
 /* ---- rerouting --------------------------------------------------------- */
 
 /* Offer a link out of a switch without a path to one with. */
-static void offer(struct dl_repair_rerouter *m, uint32_t l)
+static void reroute_offer(struct dl_repair_rerouter *m, uint32_t l)
 {
 	const struct dl_repair_link *link = &m->paths->net->links[l];
 	bool refused = m->refused[link->from];
@@ -89,7 +89,7 @@ static void offer(struct dl_repair_rerouter *m, uint32_t l)
 			return;
 		rank = BY_DOR;
 	}
-	push(m, candidate(rank, m->hops[link->to] + 1, link->from, link->index));
+	reroute_push(m, reroute_candidate(rank, m->hops[link->to] + 1, link->from, link->index));
 }
 
 /* A switch has got a path: offer it to its neighbours. */
@@ -100,11 +100,11 @@ static void offer_to_neighbours(struct dl_repair_rerouter *m, uint32_t sw)
 
 	for (l = net->first[sw]; l < net->first[sw + 1]; l++)
 		if (!dl_repair_has_path(m->paths, m->dor.target, net->links[l].to))
-			offer(m, net->links[l].back);
+			reroute_offer(m, net->links[l].back);
 }
 
 /* DOR has failed at a switch: its other links may be tried. */
-static void refuse(struct dl_repair_rerouter *m, uint32_t sw)
+static void reroute_refuse(struct dl_repair_rerouter *m, uint32_t sw)
 {
 	const struct dl_repair_net *net = m->paths->net;
 	uint32_t l;
@@ -113,11 +113,11 @@ static void refuse(struct dl_repair_rerouter *m, uint32_t sw)
 	for (l = net->first[sw]; l < net->first[sw + 1]; l++)
 		if (net->links[l].index != m->dor.next[sw] &&
 		    dl_repair_has_path(m->paths, m->dor.target, net->links[l].to))
-			offer(m, l);
+			reroute_offer(m, l);
 }
 
 /* Hops of the switches that have a path. */
-static void measure(struct dl_repair_rerouter *m, uint32_t target)
+static void reroute_measure(struct dl_repair_rerouter *m, uint32_t target)
 {
 	const struct dl_repair_net *net = m->paths->net;
 	uint32_t s, at, l, top, hops;
@@ -143,7 +143,7 @@ uint32_t dl_repair_reroute(struct dl_repair_rerouter *m, uint32_t target)
 	uint32_t s, l, left = 0;
 
 	dl_repair_dor_find(m->paths, target, &m->dor);
-	measure(m, target);
+	reroute_measure(m, target);
 	m->nheap = 0;
 	for (s = 0; s < net->nsw; s++) {
 		m->refused[s] = m->dor.next[s] == DL_REPAIR_NO_LINK;
@@ -153,7 +153,7 @@ uint32_t dl_repair_reroute(struct dl_repair_rerouter *m, uint32_t target)
 		if (dl_repair_has_path(m->paths, target, s))
 			offer_to_neighbours(m, s);
 	while (m->nheap && left) {
-		uint64_t c = pop(m);
+		uint64_t c = reroute_pop(m);
 
 		s = c >> 8 & ((1u << SW_BITS) - 1);
 		l = net->first[s] + (c & 0xFF);
@@ -164,7 +164,7 @@ uint32_t dl_repair_reroute(struct dl_repair_rerouter *m, uint32_t target)
 			m->hops[s] = m->hops[net->links[l].to] + 1;
 			offer_to_neighbours(m, s);
 		} else if (net->links[l].index == m->dor.next[s]) {
-			refuse(m, s);
+			reroute_refuse(m, s);
 		}
 	}
 	return left;
@@ -193,8 +193,8 @@ bool dl_repair_reroute_by_tree(struct dl_repair_rerouter *m, const struct dl_rep
 /* ---- up and down --------------------------------------------------------- */
 
 /* Let a switch take the shortest way by a link up, or by one down. */
-static void choose(struct dl_repair_rerouter *m, const struct dl_repair_tree *tree, uint32_t target,
-		   uint32_t sw, bool down)
+static void reroute_choose(struct dl_repair_rerouter *m, const struct dl_repair_tree *tree,
+			   uint32_t target, uint32_t sw, bool down)
 {
 	const struct dl_repair_net *net = m->paths->net;
 	uint8_t *next = &m->paths->next[target * (size_t)net->nsw + sw];
@@ -223,8 +223,8 @@ void dl_repair_up_down(struct dl_repair_rerouter *m, const struct dl_repair_tree
 	m->hops[to] = 0;
 	/* Who can go down all the way must: packets may have come down to it. */
 	for (i = tree->place[to]; i-- > 0;)
-		choose(m, tree, target, tree->order[i], true);
+		reroute_choose(m, tree, target, tree->order[i], true);
 	for (i = 0; i < tree->norder; i++)
 		if (m->hops[tree->order[i]] == DL_NONE)
-			choose(m, tree, target, tree->order[i], false);
+			reroute_choose(m, tree, target, tree->order[i], false);
 }

@@ -50,12 +50,13 @@ int dl_repair_tree_init(struct dl_repair_tree *s, struct dl_arena *arena, struct
 
 /* ---- attaching switches ------------------------------------------------ */
 
-static void note(struct dl_repair_tree *s, uint32_t link, uint32_t pair, unsigned int bit)
+static void tree_repair_note(struct dl_repair_tree *s, uint32_t link, uint32_t pair,
+			     unsigned int bit)
 {
 	s->changes[s->nchanges++] = (struct dl_repair_change){ link, pair, bit };
 }
 
-static void undo(struct dl_repair_tree *s, uint32_t mark)
+static void tree_repair_undo(struct dl_repair_tree *s, uint32_t mark)
 {
 	while (s->nchanges > mark) {
 		const struct dl_repair_change *c = &s->changes[--s->nchanges];
@@ -67,7 +68,7 @@ static void undo(struct dl_repair_tree *s, uint32_t mark)
 	}
 }
 
-static bool arrive(struct dl_repair_tree *s, uint32_t link, unsigned int vl);
+static bool tree_repair_arrive(struct dl_repair_tree *s, uint32_t link, unsigned int vl);
 
 /* The VL on link b of multicast that comes from link a, or (DL_NONE) starts. */
 static unsigned int vl_after(const struct dl_repair_tree *s, uint32_t a, uint32_t b)
@@ -79,18 +80,20 @@ static unsigned int vl_after(const struct dl_repair_tree *s, uint32_t a, uint32_
 }
 
 /* Packets on a VL of one link go on by another that starts where it ends. */
-static bool pass_on(struct dl_repair_tree *s, uint32_t link, unsigned int vl, uint32_t next)
+static bool tree_repair_pass_on(struct dl_repair_tree *s, uint32_t link, unsigned int vl,
+				uint32_t next)
 {
 	unsigned int out = vl_after(s, link, next);
 
 	if (!dl_repair_cdg_add(s->cdg, link, vl, next, out))
 		return false;
-	note(s, DL_NONE, dl_repair_pair(s->cdg->net, link, next), DL_REPAIR_VLS * vl + out);
-	return arrive(s, next, out);
+	tree_repair_note(s, DL_NONE, dl_repair_pair(s->cdg->net, link, next),
+			 DL_REPAIR_VLS * vl + out);
+	return tree_repair_arrive(s, next, out);
 }
 
 /* Packets travel on this VL of a link of the tree. */
-static bool arrive(struct dl_repair_tree *s, uint32_t link, unsigned int vl)
+static bool tree_repair_arrive(struct dl_repair_tree *s, uint32_t link, unsigned int vl)
 {
 	const struct dl_repair_net *net = s->cdg->net;
 	const struct dl_repair_link *a = &net->links[link];
@@ -98,16 +101,16 @@ static bool arrive(struct dl_repair_tree *s, uint32_t link, unsigned int vl)
 
 	if (s->vls[link] >> vl & 1)
 		return true;
-	note(s, link, 0, vl);
+	tree_repair_note(s, link, 0, vl);
 	s->vls[link] |= 1u << vl;
 	for (next = net->first[a->to]; next < net->first[a->to + 1]; next++)
-		if (s->used[next] && next != a->back && !pass_on(s, link, vl, next))
+		if (s->used[next] && next != a->back && !tree_repair_pass_on(s, link, vl, next))
 			return false;
 	return true;
 }
 
 /* Everything that comes to the parent goes on to the new child. */
-static bool propagate(struct dl_repair_tree *s, uint32_t down)
+static bool tree_repair_propagate(struct dl_repair_tree *s, uint32_t down)
 {
 	const struct dl_repair_net *net = s->cdg->net;
 	uint32_t parent = net->links[down].from, out, in;
@@ -118,7 +121,7 @@ static bool propagate(struct dl_repair_tree *s, uint32_t down)
 		if (!s->used[in] || out == down)
 			continue;
 		for (vls = s->vls[in]; vls; vls &= vls - 1)
-			if (!pass_on(s, in, __builtin_ctz(vls), down))
+			if (!tree_repair_pass_on(s, in, __builtin_ctz(vls), down))
 				return false;
 	}
 	return true;
@@ -133,18 +136,19 @@ static void list_switch(struct dl_repair_tree *s, uint32_t sw, uint32_t up)
 }
 
 /* Attach a switch by its link to the parent. */
-static bool attach(struct dl_repair_tree *s, uint32_t up)
+static bool tree_repair_attach(struct dl_repair_tree *s, uint32_t up)
 {
 	const struct dl_repair_link *link = &s->cdg->net->links[up];
 	uint32_t mark = s->nchanges, down = link->back;
 
 	s->used[up] = s->used[down] = true;
-	if (arrive(s, up, vl_after(s, DL_NONE, up)) &&
-	    arrive(s, down, vl_after(s, DL_NONE, down)) && propagate(s, down)) {
+	if (tree_repair_arrive(s, up, vl_after(s, DL_NONE, up)) &&
+	    tree_repair_arrive(s, down, vl_after(s, DL_NONE, down)) &&
+	    tree_repair_propagate(s, down)) {
 		list_switch(s, link->from, up);
 		return true;
 	}
-	undo(s, mark);
+	tree_repair_undo(s, mark);
 	s->used[up] = s->used[down] = false;
 	return false;
 }
@@ -188,7 +192,7 @@ static uint32_t draw_root(const struct dl_torus *t, unsigned int attempt)
 }
 
 /* Does the tree reach every switch of the fabric? */
-static bool spans(const struct dl_repair_tree *s)
+static bool tree_repair_spans(const struct dl_repair_tree *s)
 {
 	return s->norder == s->cdg->net->nsw;
 }
@@ -198,7 +202,8 @@ static bool spans(const struct dl_repair_tree *s)
  * is.  What is left goes wherever it is safe, close to the root.  Counts the
  * switches whose parent is not the model's.
  */
-static uint32_t grow(struct dl_repair_tree *s, const struct dl_route_tree *model, bool safe)
+static uint32_t tree_repair_grow(struct dl_repair_tree *s, const struct dl_route_tree *model,
+				 bool safe)
 {
 	const struct dl_repair_net *net = s->cdg->net;
 	uint32_t i, sw, up, out, moved = 0;
@@ -211,7 +216,7 @@ static uint32_t grow(struct dl_repair_tree *s, const struct dl_route_tree *model
 		if (!safe)
 			list_switch(s, sw, up);
 		else if (s->in[model->parent[sw]])
-			attach(s, up);
+			tree_repair_attach(s, up);
 	}
 	for (i = 0; i < s->norder; i++) {
 		sw = s->order[i];
@@ -222,7 +227,7 @@ static uint32_t grow(struct dl_repair_tree *s, const struct dl_route_tree *model
 			if (!safe)
 				list_switch(s, net->links[out].to, up);
 			else
-				attach(s, up);
+				tree_repair_attach(s, up);
 		}
 	}
 	for (i = 1; i < s->norder; i++)
@@ -238,11 +243,11 @@ int dl_repair_tree_try(struct dl_repair_tree *s, unsigned int attempt, uint32_t 
 
 	if (err)
 		return err;
-	*moved = grow(s, model, true);
+	*moved = tree_repair_grow(s, model, true);
 	dl_route_tree_free(model);
-	if (spans(s))
+	if (tree_repair_spans(s))
 		return 0;
-	undo(s, 0);
+	tree_repair_undo(s, 0);
 	return -EAGAIN;
 }
 
@@ -253,7 +258,7 @@ int dl_repair_tree_any(struct dl_repair_tree *s)
 
 	if (err)
 		return err;
-	grow(s, model, false);
+	tree_repair_grow(s, model, false);
 	dl_route_tree_free(model);
 	for (uint32_t i = 0; i < s->norder; i++)
 		s->place[s->order[i]] = i;
@@ -266,10 +271,10 @@ bool dl_repair_tree_add(struct dl_repair_tree *s)
 
 	/* Attaching lists the switches again, in the same order. */
 	set_root(s, s->root);
-	for (i = 1; i < n && attach(s, s->up[s->order[i]]); i++)
+	for (i = 1; i < n && tree_repair_attach(s, s->up[s->order[i]]); i++)
 		;
 	if (i < n)
-		undo(s, 0);
+		tree_repair_undo(s, 0);
 	s->norder = n;
 	return i == n;
 }
@@ -278,7 +283,7 @@ bool dl_repair_tree_order(struct dl_repair_tree *s)
 {
 	bool ordered = dl_repair_tree_add(s) && dl_repair_cdg_order(s->cdg);
 
-	undo(s, 0);
+	tree_repair_undo(s, 0);
 	return ordered || dl_repair_cdg_order(s->cdg);
 }
 

@@ -116,6 +116,7 @@ void sim_log_line(struct sim *sim, struct sim_sm *sm, const char *line)
 		sm->sweeps++;
 		sm->last_up = sim->now;
 		sim->clean = was_undisturbed(sim, sm);
+		sim->last_sweep = sm->sweep_at;
 		sim_judge_mark(sim);
 		sim_script_begin(sim);
 		return;

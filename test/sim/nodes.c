@@ -100,6 +100,11 @@ static void set_cable(struct sim *sim, uint32_t port, bool up)
 	sim_judge_port(sim, port, false);
 	sim_judge_port(sim, p->peer, false);
 	sim->last_change = sim->now;
+	/* What goes and comes back between two sweeps, no sweep knows of. */
+	if (!up)
+		p->down_at = sim->now;
+	else if (p->down_at > sim->last_sweep)
+		sim->clean = false;
 }
 
 static void update_link(struct sim *sim, uint32_t port)

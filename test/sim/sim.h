@@ -83,7 +83,8 @@ struct sim_port {
 	uint32_t node;
 	uint32_t peer; /* port at the cable's far end, or DL_NONE */
 	uint8_t num;
-	bool cut; /* its cable is unplugged at this end */
+	bool cut;	  /* its cable is unplugged at this end */
+	uint64_t down_at; /* when its link went down last */
 	ib_port_info_t info;
 	uint8_t vlarb[4][64];
 	uint8_t pkeys[64];
@@ -209,7 +210,8 @@ struct sim {
 	uint64_t disturbed;   /* when MADs were lost, delayed or not answered last */
 	uint64_t found[SIM_FINDINGS];
 	struct sim_log log;
-	bool clean; /* has the last sweep seen all that there was? */
+	uint64_t last_sweep; /* when it began */
+	bool clean;	     /* has the last sweep seen all that there was? */
 	uint64_t transitions, unproven;
 	uint64_t pairs_said, pairs_seen, pairs_of_adapters; /* interrupted */
 	uint64_t compared;				    /* times that both could be known */

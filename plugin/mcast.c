@@ -143,6 +143,9 @@ static bool is_unused(const osm_mcast_tbl_t *t)
  */
 void dl_mcast_rest(struct dl_engine *e)
 {
+	/* Without an answer, a table may not be cleared: the next sweep writes it again. */
+	if (e->osm->subn.subnet_initialization_error)
+		return;
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw)) {
 		osm_mcast_tbl_t *t = osm_switch_get_mcast_tbl_ptr(sw);

@@ -393,7 +393,7 @@ void osm_fixture_join(struct osm_fixture *x, uint16_t mlid, unsigned int sl, uns
 	g->box.mlid = mlid;
 	osm_fixture_list_init(&g->box.mgrp_list);
 	cl_qlist_insert_tail(&g->box.mgrp_list, &g->group.list_item);
-	g->group.mcmember_rec.sl_flow_hop = ib_member_set_sl_flow_hop(sl, 0, 0);
+	g->group.mcmember_rec.sl_flow_hop = cl_hton32((uint32_t)sl << 28);
 	for (; first < last; first++)
 		g->members[g->nmembers++] = osm_fixture_adapter(x, first);
 	free(x->groups[mlid - IB_LID_MCAST_START_HO]);

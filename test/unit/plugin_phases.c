@@ -18,6 +18,7 @@
 #include "osm_fixture.h"
 #include "plugin/phases.h"
 #include "plugin/phases_plan.h"
+#include "plugin/qos.h"
 #include "plugin/sweep.h"
 
 #define X 5
@@ -171,6 +172,7 @@ static void another_mode_takes_three_phases(void **state)
 	assert_true(osm_fixture_sweep(x));
 	assert_int_equal(osm_fixture_logged(x, "from the tables that the switches held; 3 phases"),
 			 1);
+	assert_int_equal(dl_qos_count_missing_maps(x->engine), 0);
 	assert_true(osm_fixture_delivers(x));
 	osm_fixture_free(x);
 }

@@ -186,6 +186,9 @@ void sim_carry_send(struct sim *sim, struct sim_sm *sm, const struct sim_mad *ma
 	/* A heavy sweep begins with the adapter itself. */
 	if (is_directed(m) && !smp_of(m)->hop_count && smp_of(m)->attr_id == htobe16(0x11))
 		sm->sweep_at = sim->now;
+	if (smp_of(m)->method == IB_MAD_METHOD_SET &&
+	    (smp_of(m)->attr_id == htobe16(0x19) || smp_of(m)->attr_id == htobe16(0x1B)))
+		sm->wrote_at = sim->now;
 	if (mad->timeout_ms > 0 && !(smp_of(m)->method & ANSWER)) {
 		o = copy_msg(sim, m);
 		o->next = sm->pending;

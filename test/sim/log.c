@@ -14,6 +14,7 @@
 
 #include "sim.h"
 
+#define RIVALS_WITHIN (2 * SIM_SECOND)
 #define MOST_HELD (sizeof(((struct sim_log *)NULL)->held) / sizeof(struct sim_held))
 
 void sim_log_unsafe(struct sim *sim, enum sim_finding what, const char *text)
@@ -28,13 +29,23 @@ void sim_log_unsafe(struct sim *sim, enum sim_finding what, const char *text)
 	l->nheld++;
 }
 
+/* Have two subnet managers just written tables, each as the master?  No engine can help. */
+static bool has_rivals(const struct sim *sim)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < sim->nsms; i++)
+		n += sim->sms[i].wrote_at && sim->now < sim->sms[i].wrote_at + RIVALS_WITHIN;
+	return n > 1;
+}
+
 void sim_log_flush(struct sim *sim, bool proven)
 {
 	struct sim_log *l = &sim->log;
 	uint32_t n = l->nheld;
 
 	l->nheld = 0;
-	if (!proven || !sim->o.promises) {
+	if (!proven || !sim->o.promises || has_rivals(sim)) {
 		sim->admitted += n;
 		if (n && sim->o.verbose)
 			sim_say(sim, "unsafe, and not called proven: %u times, first: %s", n,

@@ -121,6 +121,7 @@ struct sim_sm {
 	uint64_t wake_at;	 /* ... then */
 	uint64_t sweeps;	 /* SUBNET UP lines */
 	uint64_t last_sent, last_up;
+	uint64_t wrote_at; /* entries of tables */
 };
 
 /* ---- hosts' path queries ------------------------------------------------------ */

@@ -223,11 +223,10 @@ static inline enum dl_link_kind dl_link_arbiter_pick(struct dl_link_arbiter *a, 
 
 	if (kind == DL_LINK_NOTHING)
 		return dl_link_arbiter_pick_data(a, sendable, out);
-	*out = (struct dl_link_pick){
-		.kind = kind,
-		.vl = kind == DL_LINK_SMP ? DL_LINK_VL_SMP : 0,
-		.side = DL_LINK_ARB_NONE,
-	};
+	out->kind = kind;
+	out->vl = kind == DL_LINK_SMP ? DL_LINK_VL_SMP : 0;
+	out->side = DL_LINK_ARB_NONE;
+	out->entry = 0;
 	return kind;
 }
 

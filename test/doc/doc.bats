@@ -72,6 +72,8 @@ running() {
 	dateline gen 6 5 1 -q -o first
 	dateline route first.net -q --torus-config first.torus.conf \
 		--multicast all -o routed
+	mkdir dump
+	dateline route first.net -q --torus-config first.torus.conf -o dump/dateline.dls
 	cat >"$T/bin/dateline" <<-END
 		#!/bin/sh
 		case " \$* " in
@@ -96,7 +98,7 @@ running() {
 try() {
 	[[ -e $T/$1.steps/001.sh ]] || return 0
 	say "$1"
-	sed -i -e "s|/var/log\>|$T/sm|; s|/etc/opensm/|$T/|" \
+	sed -i -e "s|/var/log\>|$T/sm|; s|/etc/opensm/|$T/|; s|/var/lib/dateline|$T/dump|" \
 		"$T/$1.steps"/*.sh
 	cp "$T/findings" "$T/$1.steps"
 	at_hand "$1"

@@ -332,15 +332,15 @@ void dl_arena_free(struct dl_arena *a);
 /* ---- topological order (order.c) -------------------------------------------- */
 
 /* List the vertices that one leads to (`forward`), or that lead to it; how many there are. */
-typedef uint32_t dl_order_neighbours(const void *context, uint32_t vertex, bool forward,
-				     uint32_t *list);
+typedef uint32_t (*dl_order_neighbours)(const void *context, uint32_t vertex, bool forward,
+					uint32_t *list);
 
 /* Of vertices 0..n-1, whose edges the caller keeps. */
 struct dl_order {
 	uint32_t n;
 	uint32_t *at, *pos; /* vertex by position, position by vertex */
 	uint32_t *parent;   /* after a refusal: from x back to y */
-	dl_order_neighbours *neighbours;
+	dl_order_neighbours neighbours;
 	const void *context;
 	uint32_t *seen, epoch, *before, *after, *stack, *list;
 	uint64_t *bits; /* by position; all clear between uses */
@@ -348,7 +348,7 @@ struct dl_order {
 
 /* In the arena's memory; a vertex has at most so many neighbours.  0 or -ENOMEM. */
 int dl_order_init(struct dl_order *o, struct dl_arena *arena, uint32_t n, uint32_t most,
-		  dl_order_neighbours *neighbours, const void *context);
+		  dl_order_neighbours neighbours, const void *context);
 
 /* Order what there is.  False: there is a cycle. */
 bool dl_order_find(struct dl_order *o);

@@ -21,7 +21,7 @@
 #include "dateline/base.h"
 
 int dl_order_init(struct dl_order *o, struct dl_arena *arena, uint32_t n, uint32_t most,
-		  dl_order_neighbours *neighbours, const void *context)
+		  dl_order_neighbours neighbours, const void *context)
 {
 	uint32_t **arrays[] = { &o->at,	    &o->pos,   &o->seen, &o->parent,
 				&o->before, &o->after, &o->stack };

@@ -117,13 +117,11 @@ try() {
 @test "the examples of the manual pages" {
 	local page name
 
-	# Debian's ibdmchk crashes at its end, when it has printed all.
 	running
 	cat >findings <<-END
 		1 dateline verify hurt --explain
 		1 dateline diff whole hurt
 		1 dateline emulate hurt --scenario emulate-deadlock-6x5.yaml
-		139 ibdmchk
 	END
 	for page in "$DL_TOP"/man/*.[0-9]; do
 		name=${page##*/}

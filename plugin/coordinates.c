@@ -12,6 +12,10 @@
  * Nothing is kept on disk: after a loss of all power no connection is left whose
  * SL could change.
  *
+ * Without any, proven and any-SL mode route along a spanning tree (rules A12).  These
+ * coordinates, and those that a configuration gives against the cabling, are
+ * provisional: no mark is made of them, and the next sweep looks again.
+ *
  * The user's configuration takes precedence: known coordinates that it
  * contradicts are not used.  Without a configuration, coordinates are found from
  * the cabling only if none are known, or if the cabling shows a whole torus that
@@ -92,7 +96,7 @@ static int coordinates_find_known(const struct dl_engine *e, struct dl_sweep *sw
 	*k = (struct coordinates_known){ .marked = NULL };
 	err = dl_recall_torus(e, &sweep->arena, sweep->fabric, &k->mode, &k->marked);
 	k->torus = k->marked;
-	if (!k->torus && e->in_force && !e->in_force->contradicted)
+	if (!k->torus && e->in_force && !e->in_force->provisional)
 		k->torus = e->in_force->torus;
 	return err;
 }
@@ -152,13 +156,18 @@ static bool coordinates_are_others(const struct dl_torus *found, const struct dl
 }
 
 /* Returns 0 also if nothing better than the known torus was found. */
-static int coordinates_infer(const struct dl_log *log, struct dl_sweep *sweep)
+static int coordinates_infer(const struct dl_engine *e, const struct dl_log *log,
+			     struct dl_sweep *sweep)
 {
 	const struct dl_log *say = sweep->torus ? NULL : log;
 	struct dl_torus_config *c = NULL;
 	struct dl_torus *t = NULL;
-	int err = dl_torus_infer(sweep->fabric, say, &c);
+	int err;
 
+	if (!sweep->torus && e->options.route.mode != DL_ROUTE_CLASSIC)
+		return dl_torus_discover_any(sweep->fabric, NULL, log, &sweep->config,
+					     &sweep->torus);
+	err = dl_torus_infer(sweep->fabric, say, &c);
 	if (!err)
 		err = dl_torus_discover(sweep->fabric, c, say, &t);
 	if (err || !coordinates_are_others(t, sweep->torus)) {
@@ -190,25 +199,27 @@ int dl_coordinates_discover(const struct dl_engine *e, const struct dl_log *log,
 	if (err == -EINVAL)
 		err = 0;
 	if (!err && (!sweep->torus || coordinates_count_unplaced(sweep->torus)))
-		err = coordinates_infer(log, sweep);
+		err = coordinates_infer(e, log, sweep);
+	if (!err)
+		sweep->provisional = dl_torus_is_rooted(sweep->torus);
 	if (!err)
 		err = coordinates_report_sls(e, &k, sweep->torus);
 	dl_torus_free(k.marked);
 	return err;
 }
 
-/*
- * Log where the configuration contradicts the cabling.  Wrong coordinates serve
- * this sweep only: no mark is made of them.
- */
+/* Log where the configuration contradicts the cabling. */
 static int coordinates_check_config(const struct dl_engine *e, struct dl_sweep *sweep)
 {
 	struct dl_osm_log l;
 	int found;
 
+	sweep->provisional = dl_torus_is_rooted(sweep->torus);
+	if (sweep->provisional)
+		return 0; /* which has been logged */
 	dl_osm_log_init(&l, e->osm, "DL25");
 	found = dl_torus_check_config(sweep->torus, sweep->config, &l.log);
-	sweep->contradicted = found == DL_TORUS_CONTRADICTS;
+	sweep->provisional = found == DL_TORUS_CONTRADICTS;
 	return found < 0 ? found : 0;
 }
 
@@ -226,6 +237,9 @@ int dl_coordinates_complete(const struct dl_engine *e, const struct dl_log *log,
 	if (!err)
 		err = dl_torus_discover_again(sweep->fabric, sweep->config,
 					      documented ? NULL : k.torus, log, &sweep->torus);
+	/* Without a usable seed, every connected fabric is routed all the same. */
+	if (err == -EINVAL && !documented)
+		err = dl_torus_discover_any(sweep->fabric, sweep->config, log, NULL, &sweep->torus);
 	if (!err)
 		err = coordinates_check_config(e, sweep);
 	if (!err && k.torus)

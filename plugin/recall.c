@@ -592,7 +592,7 @@ void dl_recall_mark(struct dl_engine *e, const struct dl_sweep *sweep, uint32_t 
 	struct dl_torus_mark m = { t->grid, t->sw_site[s], e->options.route.mode };
 	uint32_t first = first_entry(sw, sw->max_lid_ho);
 
-	if (m.site == DL_NONE || sweep->contradicted ||
+	if (m.site == DL_NONE || sweep->provisional ||
 	    !recall_reserve(sw, (first / DL_TORUS_MARK_BLOCK + 1) * DL_TORUS_MARK_BLOCK))
 		return;
 	dl_torus_mark_write(&m, t->fabric->nodes[t->fabric->switches[s]].guid, sw->num_ports - 1,

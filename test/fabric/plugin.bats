@@ -156,7 +156,7 @@ lid_of() {
 	logged 'routed a 6 x 5 x 1 torus: 30 of 30 switches'
 }
 
-@test "a fabric that is no torus is left to others" {
+@test "a fabric that is no torus: a tree, and in classic mode left to others" {
 	cat >"$T/star.net" <<-'END'
 	switchguid=0x1
 	Switch	4 "hub"
@@ -173,6 +173,11 @@ lid_of() {
 	END
 	NET=$T/star.net
 	up_or_minhop
+	logged 'dateline: ERR DL13: .* contradicts the fabric: none of its 1 seeds'
+	logged 'no coordinates: all 2 switches are routed along a spanning tree from'
+	routed_by dateline
+	fabric_down
+	up_or_minhop event_plugin_options=mode=classic
 	logged 'dateline: ERR DL13: .* contradicts the fabric: none of its 1 seeds'
 	routed_by minhop
 }

@@ -307,6 +307,67 @@ static void wrong_coordinates_are_not_marked(void **state)
 	osm_fixture_free(x);
 }
 
+/* Of a 5x3 torus, row 0 and the columns above it, without what closes them. */
+static bool is_in_comb(uint64_t a, uint64_t b)
+{
+	uint64_t low = (a < b ? a : b) - 0x1000, high = (a < b ? b : a) - 0x1000;
+
+	return high - low == 5 || (high - low == 1 && high < 5);
+}
+
+static bool is_marked(struct osm_fixture *x, unsigned int s)
+{
+	unsigned int top = osm_fixture_switch(x, s)->max_lid_ho;
+	unsigned int nports = x->g.fabric->nodes[0].nports;
+	struct dl_torus_mark m;
+
+	return dl_torus_mark_read(x->switches[s].lft + dl_torus_mark_first(top, nports),
+				  x->switches[s].guid, nports, &m);
+}
+
+/*
+ * A cold start on cabling that shows no torus: all is routed along a tree, and no
+ * switch is marked.  Once the cables are back, there are coordinates, and marks.
+ */
+static void a_tree_is_provisional(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(5, 3, NULL);
+	osm_physp_t *cut[30][2];
+	unsigned int n = 0;
+
+	(void)state;
+	for (unsigned int s = 0; s < 15; s++) {
+		osm_node_t *node = osm_fixture_switch(x, s)->p_node;
+
+		for (unsigned int i = 1; i < node->physp_tbl_size; i++) {
+			osm_physp_t *p = osm_node_get_physp_ptr(node, i), *peer;
+
+			peer = p ? p->p_remote_physp : NULL;
+			if (!peer || !peer->p_node->sw ||
+			    is_in_comb(cl_ntoh64(osm_node_get_node_guid(node)),
+				       cl_ntoh64(osm_node_get_node_guid(peer->p_node))))
+				continue;
+			cut[n][0] = p;
+			cut[n++][1] = peer;
+			osm_fixture_cut(p);
+		}
+	}
+	assert_int_equal(n, 30 - 14);
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "routed along a spanning tree from"), 1);
+	assert_true(x->engine->in_force->provisional);
+	assert_true(osm_fixture_delivers(x));
+	for (unsigned int s = 0; s < 15; s++)
+		assert_false(is_marked(x, s));
+	while (n--)
+		osm_fixture_mend(cut[n][0], cut[n][1]);
+	assert_true(osm_fixture_sweep(x));
+	assert_false(x->engine->in_force->provisional);
+	assert_int_equal(x->engine->in_force->torus->nplaced, 15);
+	assert_true(is_marked(x, 7));
+	osm_fixture_free(x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -323,6 +384,7 @@ int main(void)
 		cmocka_unit_test(groups_that_switches_held),
 		cmocka_unit_test(maps_that_opensm_knows),
 		cmocka_unit_test(wrong_coordinates_are_not_marked),
+		cmocka_unit_test(a_tree_is_provisional),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

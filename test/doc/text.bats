@@ -178,11 +178,11 @@ scenario.h *.c"
 			seen[$name]=1
 			# A header includes what is below it, a file its own layer's, too.
 			[[ $name == *.h ]] || known+=" $headers"
-			for header in $(sed -n 's|^#include "emu/\(.*\)".*|\1|p' "$name"); do
+			while read -r header; do
 				[[ " ${known//,/ } " == *" $header "* ]] && continue
 				say "lib/emu/$name includes $header of a higher layer"
 				wrong=1
-			done
+			done < <(sed -n 's|^#include "emu/\(.*\)".*|\1|p' "$name")
 		done
 		known+=" $headers"
 	done <<<"$EMU_LAYERS"

@@ -30,6 +30,7 @@ extern "C" {
 
 #define DL_LINK_DATA_VLS 15	  /* data VLs are 0..14 */
 #define DL_LINK_VL_SMP 15	  /* the VL of subnet management packets */
+#define DL_LINK_VCRC 2		  /* bytes on the wire that LRH:PktLen leaves out */
 #define DL_LINK_ARB_ENTRIES 64	  /* entries of one table, at most */
 #define DL_LINK_ARB_UNLIMITED 255 /* VLHighLimit: the high table is unbounded */
 
@@ -231,9 +232,10 @@ static inline enum dl_link_kind dl_link_arbiter_pick(struct dl_link_arbiter *a, 
 }
 
 /*
- * The picked packet of `bytes` (1 or more) is on its way: charge it to the
- * entry in 64-byte blocks and, in the high table, to the counter in 4-byte
- * words, both rounded up.  `after` may be NULL.
+ * The picked packet is on its way.  `bytes` (1 or more) is its size as LRH:PktLen
+ * counts it, from the LRH to the ICRC (rules B3): charge it to the entry in 64-byte
+ * blocks and, in the high table, to the counter in 4-byte words, both rounded
+ * up.  `after` may be NULL.
  */
 static inline __attribute__((always_inline)) void
 dl_link_arbiter_charge(struct dl_link_arbiter *a, const struct dl_link_pick *pick, uint32_t bytes,

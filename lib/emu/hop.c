@@ -298,7 +298,7 @@ HOT void send_data(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 	}
 	dl_emu_note_idle(e, p);
 	packet = choosy ? chosen[pick.vl] : p->vl[pick.vl].head;
-	dl_link_arbiter_charge(&p->arb, &pick, e->packets[packet].bytes, NULL);
+	dl_link_arbiter_charge(&p->arb, &pick, e->packets[packet].bytes - DL_LINK_VCRC, NULL);
 	send_packet(e, p, packet, pick.vl, plain);
 }
 

@@ -395,6 +395,30 @@ static void test_shares(void **state)
 	}
 }
 
+/*
+ * A packet weighs what LRH:PktLen says (rules B3): with 40 and with 36 bytes of data it
+ * is 64 and 60 bytes long, one block each, although the first has 66 on the wire.
+ */
+static void test_weight_without_vcrc(void **state)
+{
+	const unsigned int even[2] = { 1, 1 };
+	const uint32_t radix[3] = { 2, 2, 1 }, data[2] = { 40, 36 };
+	struct emu_fixture w;
+	uint64_t packets[2];
+
+	(void)state;
+	emu_fixture_build(&w, radix, false, 1, even);
+	for (unsigned int level = 0; level < 2; level++)
+		emu_fixture_flow(&w, 0, 1, data[level], 0)->level = level;
+	emu_fixture_start(&w);
+	assert_int_equal(dl_emu_run(w.emu, MS), DL_EMU_RUNNING);
+	for (unsigned int v = 0; v < 2; v++)
+		packets[v] = dl_emu_vl(w.emu, w.adapter[0], v).bytes / (data[v] + 26);
+	assert_true(packets[0] > 1000);
+	assert_in_range(packets[0] * 100 / packets[1], 97, 103);
+	emu_fixture_free(&w);
+}
+
 /* What the packets of a pattern on a ring get, in millionths of a link. */
 static uint64_t ring_throughput(uint32_t k, uint32_t by, uint64_t load)
 {
@@ -492,12 +516,13 @@ static void test_histogram(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_zero_load),   cmocka_unit_test(test_zero_load_multicast),
-		cmocka_unit_test(test_alone),	    cmocka_unit_test(test_faster_output),
-		cmocka_unit_test(test_full_link),   cmocka_unit_test(test_deadline),
-		cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_acks),
-		cmocka_unit_test(test_shares),	    cmocka_unit_test(test_rings),
-		cmocka_unit_test(test_determinism), cmocka_unit_test(test_histogram),
+		cmocka_unit_test(test_zero_load),  cmocka_unit_test(test_zero_load_multicast),
+		cmocka_unit_test(test_alone),	   cmocka_unit_test(test_faster_output),
+		cmocka_unit_test(test_full_link),  cmocka_unit_test(test_deadline),
+		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_acks),
+		cmocka_unit_test(test_shares),	   cmocka_unit_test(test_weight_without_vcrc),
+		cmocka_unit_test(test_rings),	   cmocka_unit_test(test_determinism),
+		cmocka_unit_test(test_histogram),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

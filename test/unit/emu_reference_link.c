@@ -232,9 +232,10 @@ void emu_ref_transmit(struct model *t, uint32_t port)
 		able = find_able(t, p, at);
 		if (dl_link_arbiter_pick(&p->arb, false, false, able, &pick) != DL_LINK_DATA)
 			return;
-		dl_link_arbiter_charge(&p->arb, &pick,
-				       t->packets[p->vl[pick.vl].waiting.packet[at[pick.vl]]].bytes,
-				       NULL);
+		/* Without the two bytes of the VCRC, which LRH:PktLen does not count. */
+		dl_link_arbiter_charge(
+			&p->arb, &pick,
+			t->packets[p->vl[pick.vl].waiting.packet[at[pick.vl]]].bytes - 2, NULL);
 		send(t, port, pick.vl, at[pick.vl]);
 	}
 }

@@ -30,7 +30,7 @@
 #include "phases_plan.h"
 #include "qos.h"
 #include "recall.h"
-#include "snapshot.h"
+#include "dump_dir.h"
 #include "sweep.h"
 
 /* OpenSM's return values of a routing engine. */

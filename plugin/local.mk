@@ -17,7 +17,7 @@ plugin_libosmdateline_la_SOURCES = \
 	plugin/states.c plugin/states.h \
 	plugin/sweep.c plugin/sweep.h \
 	plugin/qos.c plugin/qos.h \
-	plugin/snapshot.c plugin/snapshot.h \
+	plugin/dump_dir.c plugin/dump_dir.h \
 	plugin/vlarb.c plugin/vlarb.h
 plugin_libosmdateline_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 plugin_libosmdateline_la_LIBADD = libdlroute.la

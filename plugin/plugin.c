@@ -21,7 +21,7 @@
 #include "metrics.h"
 #include "phases.h"
 #include "recall.h"
-#include "snapshot.h"
+#include "dump_dir.h"
 #include "sweep.h"
 #include "dateline/base.h"
 

@@ -31,6 +31,6 @@ libdllink_la_SOURCES += \
 	lib/emu/shard.c \
 	lib/emu/slarb.c lib/emu/slarb.h \
 	lib/emu/stats.c \
-	lib/emu/sweep.c \
+	lib/emu/load_curve.c \
 	lib/emu/traffic.c \
 	lib/emu/transmit.c lib/emu/transmit.h

@@ -18,5 +18,5 @@ libdlroute_la_SOURCES += \
 	lib/route/proven/paths.c \
 	lib/route/proven/repair.c \
 	lib/route/proven/reroute.c \
-	lib/route/proven/tree.c \
+	lib/route/proven/multicast.c \
 	lib/route/proven/write.c

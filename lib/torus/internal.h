@@ -217,7 +217,7 @@ bool dl_torus_is_whole(const struct dl_torus_solver *s);
 /*
  * Find the sites of a configuration with seeds.  `before` is a torus of the
  * same configuration as it was known before, or NULL.  Returns 0, -EINVAL (no
- * usable seed), -ENOMEM (discover.c).
+ * usable seed), -ENOMEM (torus.c).
  */
 int dl_torus_solve(struct dl_torus_solver *s, const struct dl_torus_config *c,
 		   const struct dl_torus *before, const struct dl_log *log);
@@ -320,7 +320,7 @@ struct dl_torus_config *dl_torus_config_new(const struct dl_torus_grid *grid, co
 
 /*
  * A torus whose switches have these sites, or DL_NONE: what follows from them
- * (discover.c).  Returns 0 or -ENOMEM.
+ * (torus.c).  Returns 0 or -ENOMEM.
  */
 int dl_torus_make(const struct dl_fabric *f, const struct dl_torus_grid *g, const uint32_t *sites,
 		  struct dl_torus **out);

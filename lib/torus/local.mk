@@ -4,7 +4,7 @@ libdlroute_la_SOURCES += \
 	lib/torus/config.c \
 	lib/torus/contradiction.c \
 	lib/torus/describe.c \
-	lib/torus/discover.c \
+	lib/torus/torus.c \
 	lib/torus/faults.c \
 	lib/torus/graph.c \
 	lib/torus/grid.c \

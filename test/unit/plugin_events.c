@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The plugin's face towards OpenSM (plugin/plugin.c), and what it writes (plugin/snapshot.c). */
+/* The plugin's face towards OpenSM (plugin/plugin.c), and what it writes (plugin/dump_dir.c). */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #include "osm_fixture.h"
 #include "dateline/tables.h"
-#include "plugin/snapshot.h"
+#include "plugin/dump_dir.h"
 #include "plugin/sweep.h"
 
 #define SNAPSHOT "plugin-events.dls"

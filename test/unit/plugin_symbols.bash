@@ -36,7 +36,7 @@ done
 starters=$(nm -A --undefined-only "$BUILD/.libs/libdlroute.a" \
 	"$BUILD"/plugin/.libs/libosmdateline_la-*.o 2>/dev/null |
 	awk -F: '/ (pthread|thrd)_create/ { sub(/.*\//, "", $1); print $1 }')
-[[ $starters == libosmdateline_la-snapshot.o ]] || {
+[[ $starters == libosmdateline_la-dump_dir.o ]] || {
 	echo "FAILED: threads are started by: ${starters:-nobody}"
 	failed=1
 }

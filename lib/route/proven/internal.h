@@ -260,7 +260,7 @@ void dl_repair_paths_remove(struct dl_repair_paths *p, uint32_t target);
 void dl_repair_paths_add_conformant(struct dl_repair_paths *p, const struct dl_repair_dor *d,
 				    bool keep);
 
-/* ---- the tree (tree.c) ------------------------------------------------- */
+/* ---- the tree (multicast.c) ------------------------------------------------- */
 
 /* A spanning tree, by links, and what its multicast adds to the CDG. */
 struct dl_repair_tree {

@@ -26,7 +26,7 @@
  * 2. Paths of DOR with other turns, switch by switch; one that would close a
  *    cycle is left out, and all behind it.
  * 3. The tree: that of rules A9 as far as it closes no cycle, the rest attached
- *    wherever it closes none (tree.c).
+ *    wherever it closes none (multicast.c).
  * 4. Destination by destination, the switches left without a path get one
  *    (reroute.c).
  * 5. A destination for which that fails is begun from nothing, then routed

@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "snapshot.h"
+#include "dump_dir.h"
 #include "engine.h"
 #include "log.h"
 #include "sweep.h"

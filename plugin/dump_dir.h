@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Files that the plugin writes for people and for the dateline command. */
-#ifndef DL_PLUGIN_SNAPSHOT_H
-#define DL_PLUGIN_SNAPSHOT_H
+#ifndef DL_PLUGIN_DUMP_DIR_H
+#define DL_PLUGIN_DUMP_DIR_H
 
 struct dl_engine;
 struct dl_sweep;

@@ -250,6 +250,8 @@ static void replaces_whole(void **state)
 	assert_false(exists(dir, "dateline-psl.dump"));
 
 	/* One that is refused, here for a note: the earlier one is still there. */
+	free(s.notes[0].name);
+	free(s.notes[0].text);
 	s.nnotes = 0;
 	assert_int_equal(dl_snapshot_add_note(&s, "other.txt", strdup("gap\n"), 4), 0);
 	assert_int_equal(dl_snapshot_export(&s, dir, 0, NULL), -EINVAL);

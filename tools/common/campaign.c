@@ -179,6 +179,14 @@ void campaign_exit(int status)
 		exit(status);
 }
 
+static void campaign_find_rank(unsigned int *rank, unsigned int *n)
+{
+	*rank = 0;
+	*n = 1;
+	if (campaign_machines.rank)
+		campaign_machines.rank(rank, n);
+}
+
 int campaign_run(const struct campaign *c, void *results, bool *done, bool *was_interrupted)
 {
 	struct sigaction action = { .sa_handler = campaign_interrupt }, before[2];
@@ -191,7 +199,7 @@ int campaign_run(const struct campaign *c, void *results, bool *done, bool *was_
 	*j = (struct job){ .c = *c, .results = results, .done = done };
 	pthread_mutex_init(&j->lock, NULL);
 	pthread_cond_init(&j->end, NULL);
-	campaign_ranks(&j->rank, &j->nranks);
+	campaign_find_rank(&j->rank, &j->nranks);
 	j->mine = c->nitems / j->nranks + (j->rank < c->nitems % j->nranks);
 	if (threads > MAX_THREADS)
 		threads = MAX_THREADS;
@@ -213,7 +221,9 @@ int campaign_run(const struct campaign *c, void *results, bool *done, bool *was_
 		free(j);
 	}
 	*was_interrupted = interrupted;
-	gathered = campaign_ranks_gather(c, results, done, &err, was_interrupted);
+	gathered = campaign_machines.gather ?
+			   campaign_machines.gather(c, results, done, &err, was_interrupted) :
+			   0;
 	return err ? err : gathered;
 }
 
@@ -221,6 +231,6 @@ bool campaign_is_leader(void)
 {
 	unsigned int rank, n;
 
-	campaign_ranks(&rank, &n);
+	campaign_find_rank(&rank, &n);
 	return !rank;
 }

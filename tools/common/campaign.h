@@ -66,14 +66,17 @@ unsigned int campaign_cores(void);
 
 /* ---- several machines (campaign_mpi.c, campaign_alone.c) ---------------- */
 
-/* This process's rank and the number of processes. */
-void campaign_ranks(unsigned int *rank, unsigned int *n);
+/* What MPI does for a campaign; all NULL in a build without it. */
+struct campaign_machines {
+	/* This process's rank and the number of processes. */
+	void (*rank)(unsigned int *rank, unsigned int *n);
+	/*
+	 * Bring all results to rank 0: item i is rank (i mod n)'s.  *err and *flag
+	 * become what any rank has (errors: the smallest).  0 or -EIO.
+	 */
+	int (*gather)(const struct campaign *c, void *results, bool *done, int *err, bool *flag);
+};
 
-/*
- * Bring all results to rank 0: item i is rank (i mod n)'s.  *err and *flag
- * become what any rank has (errors: the smallest).  0 or -EIO.
- */
-int campaign_ranks_gather(const struct campaign *c, void *results, bool *done, int *err,
-			  bool *flag);
+extern const struct campaign_machines campaign_machines;
 
 #endif

@@ -26,7 +26,7 @@ static void campaign_mpi_end(void)
 		MPI_Finalize();
 }
 
-void campaign_ranks(unsigned int *rank, unsigned int *n)
+static void campaign_mpi_rank(unsigned int *rank, unsigned int *n)
 {
 	int started, r, size, level;
 
@@ -80,12 +80,13 @@ static int campaign_mpi_move_share(char *items, size_t size, uint64_t nitems, un
 	return err;
 }
 
-int campaign_ranks_gather(const struct campaign *c, void *results, bool *done, int *err, bool *flag)
+static int campaign_mpi_gather(const struct campaign *c, void *results, bool *done, int *err,
+			       bool *flag)
 {
 	unsigned int rank, n;
 	int mine[2] = { *err, -*flag }, all[2], failed = 0;
 
-	campaign_ranks(&rank, &n);
+	campaign_mpi_rank(&rank, &n);
 	if (MPI_Allreduce(mine, all, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD))
 		return -EIO;
 	*err = all[0];
@@ -101,3 +102,5 @@ int campaign_ranks_gather(const struct campaign *c, void *results, bool *done, i
 	}
 	return failed;
 }
+
+const struct campaign_machines campaign_machines = { campaign_mpi_rank, campaign_mpi_gather };

@@ -330,12 +330,13 @@ static int scenario_force_vl(struct dl_emu_scenario *s)
 
 static int scenario_begin(struct dl_emu_scenario *s, const char *name)
 {
-	char *path = dl_arena_alloc(&s->arena, strlen(name) + 1);
+	size_t len = strlen(name) + 1;
+	char *path = dl_arena_alloc(&s->arena, len);
 	int err;
 
 	if (!path)
 		return -ENOMEM;
-	s->path = strcpy(path, name);
+	s->path = memcpy(path, name, len);
 	s->duration = 100000;
 	s->drain = 10000000;
 	s->force_vl = -1;

@@ -85,9 +85,11 @@ static int entry_read_adapters(struct dl_yaml *y, const struct dl_yaml_node *val
 	const struct dl_yaml_node *item;
 	int err = 0;
 
-	if (!in || !list)
-		err = dl_yaml_no_memory(y, value);
-	else if (!dl_yaml_is_list(value) || !dl_yaml_count(value))
+	if (!in || !list) {
+		free(in);
+		return dl_yaml_no_memory(y, value);
+	}
+	if (!dl_yaml_is_list(value) || !dl_yaml_count(value))
 		err = dl_yaml_error(y, value, "%s: expected a list of adapters", key->name);
 	for (size_t i = 0; !err && (item = dl_yaml_item(y, value, i)); i++)
 		err = entry_mark(y, item, key->name, s, in);
@@ -167,13 +169,15 @@ static int entry_read_name(struct dl_yaml *y, const struct dl_yaml_node *value,
 {
 	struct entry_reader *r = to;
 	char *text, *kept;
+	size_t len;
 	int err = entry_text(y, value, key->name, &text);
 
 	if (err)
 		return err;
-	kept = dl_arena_alloc(&r->scenario->arena, strlen(text) + 1);
+	len = strlen(text) + 1;
+	kept = dl_arena_alloc(&r->scenario->arena, len);
 	if (kept)
-		r->entry.name = strcpy(kept, text);
+		r->entry.name = memcpy(kept, text, len);
 	free(text);
 	return kept ? 0 : dl_yaml_no_memory(y, value);
 }

@@ -30,6 +30,7 @@ struct source {
 	const char *dir;
 	const struct dl_log *log;
 	char path[PATH_MAX];
+	char inside[PATH_MAX];		      /* the .dls in a directory */
 	bool vls_known;			      /* does the fabric's file tell them? */
 	bool skip_sls;			      /* others are given */
 	struct dl_snapshot_manifest manifest; /* without files: there is none */
@@ -531,13 +532,12 @@ static void tell_parts(const struct source *x, struct dl_snapshot *s)
 /* The .dls in a directory counts, if there is one. */
 static int read_any(struct source *x, const char *net, struct dl_snapshot *s)
 {
-	char inside[PATH_MAX];
 	int err = dl_snapshot_is_packed(x->dir);
 
 	if (!err && snapshot_find(x, DL_SNAPSHOT_ENGINE_FILE)) {
-		memcpy(inside, x->path, sizeof(inside));
-		x->dir = inside;
-		err = dl_snapshot_is_packed(inside);
+		memcpy(x->inside, x->path, sizeof(x->inside));
+		x->dir = x->inside;
+		err = dl_snapshot_is_packed(x->inside);
 	}
 	if (err < 0) {
 		errno = -err;

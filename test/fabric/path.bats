@@ -24,6 +24,27 @@ ours() {
 		select(.in != null and .in != 0) | "\(.guid) \(.in)"'
 }
 
+# both_ways END END: the paths through a cable.
+both_ways() {
+	local end n sum=0
+
+	for end; do
+		n=$(dateline path now --through "$end" --json | jq .through.flows)
+		sum=$((sum + n))
+	done
+	echo "$sum"
+}
+
+# counted GUID PORT COUNTER VALUE...: as ibqueryerrors prints it.
+counted() {
+	local guid=$1 port=$2
+
+	shift 2
+	printf '   GUID %s port %u:' "$guid" "$port"
+	printf ' [%s == %u]' "$@"
+	echo
+}
+
 # traced A B: the same by ibtracert.
 traced() {
 	sim ibtracert "$1" "$2" | sed -nE \
@@ -181,21 +202,21 @@ traced() {
 	sim dateline report --live --counters live -q -o page.html
 	sed -n 's|.* id="data">\(.*\)</script>$|\1|p' page.html >page.json
 	[[ $(jq -c '[.counters.errors[] | .from.name, .from.port]' page.json) == \
-		'["S_1_0_0",1,"S_2_0_0",3]' ]]
+		'["S_2_0_0",3,"S_1_0_0",1]' ]]
 	[[ $(jq '.counters.ways.wait | add' page.json) == 4000 ]]
 	# What was sent meanwhile does not matter.
 	for how in live errors queried; do
 		sim dateline path now --counters "$how" --json >"$how.json"
-		same "$how" - <(jq -r '.fabric | (.errors[] | "\(.from.name) \(.from.port) \(
-			.counters.SymbolErrorCounter) \(.counters.LinkDownedCounter) \(.flows)"),
+		same "$how" - <(jq -r '.fabric | (.errors[] | "\(.kind) \(.from.name) \(.from.port) \(
+			.counters.out.SymbolErrorCounter) \(.counters.out.LinkDownedCounter) \(.flows)"),
 			(.waiting[] | "\(.from.name) \(.from.port) \(.share) \(.predicted_share)")' "$how.json") <<-END
-				S_1_0_0 1 5 null $(dateline path now --through S_1_0_0/1 --json | jq .through.flows)
-				S_2_0_0 3 null 2 $(dateline path now --through S_2_0_0/3 --json | jq .through.flows)
+				link-down S_2_0_0 3 null 2 $(both_ways S_2_0_0/3 S_2_1_0/4)
+				errors S_1_0_0 1 5 null $(both_ways S_1_0_0/1 S_2_0_0/2)
 				S_1_0_0 1 0.75 null
 				S_0_1_0 2 0.25 null
 			END
 	done
-	jq -e '[.fabric.waiting[] | select(.from.port == 2)][0].counters.PortXmitData >= 77000000000' live.json
+	jq -e '[.fabric.waiting[] | select(.from.port == 2)][0].counters.out.PortXmitData >= 77000000000' live.json
 	jq -e '.fabric.ports == 54' live.json
 	dateline path now S_1_0_0 S_2_0_0 --counters errors | grep -F 'SymbolErrorCounter 5'
 
@@ -209,4 +230,103 @@ traced() {
 	sed 's/SymbolErrorCounter == 5/SymbolErrorCounter == x/' errors >damaged
 	run -2 dateline path now --counters damaged
 	[[ $output == *damaged:*"a counter"* ]]
+}
+
+@test "an error that the receiving end counted shows on every path through the cable" {
+	local lid through=0 a b
+
+	routed now 3 4 1 --hosts 2
+	# S_1_0_0 receives from S_0_0_0 by port 2.
+	counted 0xd1000100000000 2 SymbolErrorCounter 1 >counters
+	dateline path now --through S_0_0_0/1 --top 1000 --json >through
+	while read -r a b lid; do
+		through=$((through + 1))
+		dateline path now "$a" "$lid" --counters counters --json |
+			jq -e '[.paths[0].hops[] | select(.name == "S_0_0_0" and .out == 1)
+				| .counters.in == {SymbolErrorCounter: 1} and .counters.out == null]
+				== [true]' || echo "not on the way from $a to $b" >>lost
+	done < <(jq -r '.through.paths[] | "\(.from.lid) \(.to.lid) \(.lid)"' through)
+	((through == $(jq .through.flows through)))
+	[[ ! -e lost ]]
+	dateline path now H_0_0_0_1 H_1_0_0_1 --counters counters | grep -A 2 S_0_0_0 |
+		grep -E '^ +in +SymbolErrorCounter 1$'
+	# Both ends of the cables to the hosts are there, too.
+	counted 0xd2000100000100 1 PortRcvErrors 3 >>counters
+	dateline path now H_0_0_0_1 H_1_0_0_1 --counters counters --json |
+		jq -e '.paths[0].hops[-1].counters.in == {PortRcvErrors: 3}'
+	dateline path now H_1_0_0_1 H_0_0_0_1 --counters counters --json |
+		jq -e '.paths[0].hops[0].counters == {out: {PortRcvErrors: 3}, in: null}'
+}
+
+@test "cables to replace: one line each, by kind; congestion and others apart" {
+	routed now 3 4 1 --hosts 2
+	{
+		counted 0xd1000100000000 2 SymbolErrorCounter 60000 PortXmitDiscards 1000000
+		counted 0xd1000000000000 1 SymbolErrorCounter 7
+		counted 0xd1000200000000 3 LinkErrorRecoveryCounter 4 PortRcvSwitchRelayErrors 9
+		counted 0xd1000001000000 1 LinkDownedCounter 1
+		counted 0xd1000001000000 3 VL15Dropped 90000 PortXmitWait 5
+		counted 0xd1000101000000 5 PortRcvErrors 5
+	} >counters
+	dateline path now --counters counters --json >found
+	jq -r '.fabric | (.errors[] | "\(.kind) \(.from.name)/\(.from.port) \(.to.name)/\(.to.port) \(.host)"),
+		(.waiting[] | "waits \(.from.name)/\(.from.port)"),
+		(.other[] | "other \(.from.name)/\(.from.port)")' found >list
+	same "the lists" - list <<-END
+		link-down S_0_1_0/1 S_1_1_0/2 null
+		recovery S_2_0_0/3 S_2_1_0/4 null
+		errors S_1_0_0/2 S_0_0_0/1 null
+		errors S_1_1_0/5 H_1_1_0_1/1 H_1_1_0_1
+		waits S_1_0_0/2
+		waits S_0_1_0/3
+		other S_0_1_0/3
+		other S_2_0_0/3
+	END
+	jq -e '.fabric.errors[2].flows == '"$(both_ways S_1_0_0/2 S_0_0_0/1)"' and
+		.fabric.errors[2].counters.in == {SymbolErrorCounter: 7} and
+		.fabric.errors[3].flows == null' found
+	dateline path now --counters counters >text
+	grep -F 'the cable of H_1_1_0_1' text
+	run ! grep -F ' 0 paths' text
+
+	# Since an earlier reading: a link that went down long ago is no news.
+	sed 's/60000/59000/' counters >earlier
+	touch -d '2 hours ago' earlier
+	dateline path now --counters counters --earlier earlier --json |
+		jq -e '.fabric.errors | length == 1 and .[0].counters.out == {SymbolErrorCounter: 1000}
+			and .[0].per_hour > 490 and .[0].per_hour <= 500'
+	run -2 dateline path now --earlier earlier --through S_1_0_0/2
+}
+
+@test "a job's bad cables, and the jobs that a bad cable hurts" {
+	routed now 3 4 1 --hosts 2
+	counted 0xd1000100000000 2 SymbolErrorCounter 3 >counters
+	counted 0xd1000101000000 5 PortRcvErrors 5 >>counters
+	dateline path now --job 'H_[0-1]_0_0_[1-2]' --counters counters --json >job
+	jq -e '[.job.errors[] | .from.name, .flows] == ["S_1_0_0", 8]' job
+	jq -e '[.job.cables[] | select(.from.name == "S_0_0_0")][0].counters.in.SymbolErrorCounter == 3' job
+	[[ $(dateline path now --job 'H_[0-2]_2_0_1' --counters counters --json | jq -c .job.errors) == '[]' ]]
+	cat >squeue <<-END
+		JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)
+		  123     batch   my job    alice  R       0:10      4 H_[0-1]_0_0_[1-2]
+		  124     batch     wait    alice PD       0:00      4 (Resources)
+		  125     batch     next      bob  R       0:10      2 H_1_1_0_1,H_2_1_0_1
+	END
+	dateline path now --counters counters --jobs squeue --json |
+		jq -c '.jobs.cables[] | [.from.name, (.jobs[] | .job, .flows)]' >hurt
+	same "jobs" hurt - <<-END
+		["S_1_1_0","125",2]
+		["S_1_0_0","123",8]
+	END
+	printf '%s\n' '7 H_0_0_0_1 H_1_0_0_1' '8 H_2_2_0_1,H_2_2_0_2' |
+		dateline path now --through S_0_0_0/1 --jobs - >named
+	same "in lines" named - <<-END
+		2 running jobs
+		(0,0,0) "S_0_0_0" port 1 to (1,0,0) "S_1_0_0" port 2:
+		  job 7, 2 paths
+	END
+	printf '%s\n' '9 H_0_0_0_1 login1' >unknown
+	run -1 dateline path now --through S_0_0_0/1 --jobs unknown
+	[[ $output == *"unknown:1: job 9 is left out"* ]]
+	run -2 dateline path now --jobs squeue
 }

@@ -287,9 +287,10 @@ test("what ports counted, beside an emulation", async () => {
 	const tables = await tablesOf(page, "counters");
 	const where = ({ from, to, flows }) => [[from, 0], [to, 0]].flatMap(([end]) =>
 		[end.coord ? `${end.name} (${end.coord.slice(0, 2)})` : end.name, String(end.port)])
-		.concat(number(flows));
-	assert.deepStrictEqual(tables.get("Ports with errors, most first"), errors.map((p, i) =>
-		[["SymbolErrorCounter 5", "LinkDownedCounter 2", "PortRcvErrors 1"][i], ...where(p)]));
+		.concat(flows === null ? "host\u2019s own" : number(flows));
+	assert.deepStrictEqual(tables.get("Cables with errors, worst first"), errors.map((p, i) =>
+		[["link-down", "LinkDownedCounter 2"], ["errors", "SymbolErrorCounter 5"],
+			["errors", "PortRcvErrors 1"]][i].concat(where(p))));
 	assert.deepStrictEqual(tables.get("Ports that waited to send, longest first"),
 		waiting.map((p) => [`${number(100 * p.share, 1)} %`,
 			`${number(100 * p.predicted_share, 1)} %`, ...where(p)]));

@@ -81,7 +81,7 @@ awk 'BEGIN { RS = ""; ORS = "\n\n" }
 printf '%s\n' 'Errors for "S_1_0_0"' \
 	'   GUID 0xd1000100000000 port 1: [SymbolErrorCounter == 5] [PortXmitWait == 30] [PortXmitData == 7]' \
 	'Errors for "S_2_0_0"' \
-	'   GUID 0xd1000200000000 port 3: [LinkDownedCounter == 2] [PortXmitWait == 10]' >counted
+	'   GUID 0xd1000200000000 port 3: [LinkDownedCounter == 2] [PortXmitWait == 10] [PortRcvSwitchRelayErrors == 1]' >counted
 # Each packet on VL 0: credit loops; or no other VL is served.  No path SLs; a LID without entries.
 for name in loop unknown lost starved; do
 	cp -r six "$name"
@@ -118,6 +118,9 @@ told transition six broken
 told path whole H_0_0_0_1 H_2_2_0_1
 told path whole H_0_0_0_1 H_2_2_0_1 --counters counted
 told path whole --counters counted
+sed 's/== 5/== 4/' counted >earlier
+touch -d '1 hour ago' earlier
+told path whole --counters counted --earlier earlier
 told path large 0,0,0 3,3,1 --return --all-lids
 told path whole H_2_2_0_1 --multicast 0xC000
 told path whole H_2_2_0_1 H_1_1_0_1 --multicast 0xC000
@@ -125,6 +128,11 @@ told path lost H_2_2_0_1 5
 told path whole --through S_1_0_0/1
 printf '%s\n' H_0_0_0_1 H_1_1_0_1 H_2_2_0_1 >job
 told path whole --job job
+told path whole --job H_1_0_0_1,H_2_1_0_1 --counters counted
+printf '7 %s\n' H_1_0_0_1,H_2_1_0_1 >queue
+told path whole --jobs queue --counters counted
+told path whole --jobs queue --through S_1_0_0/1
+told path whole --through S_1_0_0/1 --counters counted
 told path whole --through S_1_0_0/1 --job job
 told diff whole whole
 told diff whole hurt

@@ -128,29 +128,44 @@ static int take_items(struct list *l, char *items)
 	return err;
 }
 
-static int hosts_read_file(struct list *l, const char *path)
+int hosts_read_lines(const char *path, const struct dl_log *log,
+		     int (*line)(void *context, struct dl_text *t), void *context)
 {
 	FILE *from = strcmp(path, "-") ? fopen(path, "r") : stdin;
 	struct dl_text text;
 	int err = from ? 0 : -errno, state = 0;
 
 	if (err) {
-		dl_log(l->log, DL_LOG_ERROR, "cannot read %s: %s", path, strerror(-err));
+		dl_log(log, DL_LOG_ERROR, "cannot read %s: %s", path, strerror(-err));
 		return err;
 	}
-	dl_text_begin(&text, from, path, l->log);
-	l->text = &text;
+	dl_text_begin(&text, from, path, log);
 	while (!err && (state = dl_text_next(&text)) > 0) {
 		if (dl_text_at_end(&text) || *text.at == '#')
 			continue;
 		for (size_t len = strlen(text.at); len && strchr(" \t\r", text.at[len - 1]);)
 			text.at[--len] = '\0';
-		err = take_items(l, text.at);
+		err = line(context, &text);
 	}
 	dl_text_end(&text);
 	if (from != stdin)
 		fclose(from);
 	return err ? err : state;
+}
+
+static int hosts_take_line(void *context, struct dl_text *text)
+{
+	struct list *l = context;
+
+	l->text = text;
+	return take_items(l, text->at);
+}
+
+int hosts_read_items(const struct find *find, char *items, hosts_add *add, void *context)
+{
+	struct list l = { .find = find, .add = add, .context = context };
+
+	return take_items(&l, items);
 }
 
 int hosts_read(const struct find *find, const char *list, const struct dl_log *log, hosts_add *add,
@@ -162,7 +177,7 @@ int hosts_read(const struct find *find, const char *list, const struct dl_log *l
 	int err;
 
 	if (!strcmp(list, "-") || (!stat(list, &st) && !S_ISDIR(st.st_mode)))
-		return hosts_read_file(&l, list);
+		return hosts_read_lines(list, log, hosts_take_line, &l);
 	items = strdup(list);
 	err = items ? take_items(&l, items) : -ENOMEM;
 	free(items);

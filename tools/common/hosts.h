@@ -18,4 +18,14 @@ typedef int hosts_add(void *context, const char *name, const struct find_result 
 int hosts_read(const struct find *find, const char *list, const struct dl_log *log, hosts_add *add,
 	       void *context);
 
+/* The same of a list, which it takes apart; nothing is reported. */
+int hosts_read_items(const struct find *find, char *items, hosts_add *add, void *context);
+
+/*
+ * Pass the lines of a file (-: standard input) on that are neither empty nor a
+ * comment, without blanks at their ends.  0 or a negative errno, reported.
+ */
+int hosts_read_lines(const char *path, const struct dl_log *log,
+		     int (*line)(void *context, struct dl_text *t), void *context);
+
 #endif

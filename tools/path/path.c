@@ -31,11 +31,16 @@ static const struct dl_setting options[] = {
 	  .doc = "Packets from A to this group; with B, to that member of it" },
 	{ "job", DL_SETTING_BORROW, MEMBER(job), .arg = "HOSTS",
 	  .doc = "The busiest cables of all pairs of these hosts: node[01-20], or a file" },
+	{ "jobs", DL_SETTING_BORROW, MEMBER(jobs), .arg = "FILE",
+	  .doc = "The running jobs that use the cable of --through, or the cables with errors "
+		 "by --counters: squeue's output, or lines JOB HOSTS" },
 	{ "through", DL_SETTING_BORROW, MEMBER(through), .arg = "SWITCH/PORT",
 	  .doc = "The paths that leave the switch by this port; with --job, those of the job" },
 	{ "counters", DL_SETTING_BORROW, MEMBER(counters), .arg = "FILE|live",
 	  .doc = "What ports counted: the output of ibqueryerrors --data or perfquery, or the "
-		 "running fabric's; without end ports, list the worst ports" },
+		 "running fabric's; without end ports, list the cables to replace" },
+	{ "earlier", DL_SETTING_BORROW, MEMBER(earlier), .arg = "FILE",
+	  .doc = "An earlier reading: only what was counted since" },
 	{ "predicted", DL_SETTING_BORROW, MEMBER(predicted), .arg = "FILE",
 	  .doc = "Beside the ports that waited longest, what an emulation (emulate --json) "
 		 "predicts" },
@@ -52,15 +57,19 @@ static const struct dl_setting args[] = { { "snapshot", DL_SETTING_BORROW, MEMBE
 static void path_check_options(const struct argp_state *state, void *to)
 {
 	const struct path_request *r = to;
-	bool named = r->job || r->through;
+	bool named = r->job || r->through || r->jobs;
 
 	if (named && r->from)
-		argp_error(state, "--job and --through take no end ports");
+		argp_error(state, "--job, --jobs and --through take no end ports");
+	if (r->jobs && (r->job || !r->through == !r->counters))
+		argp_error(state, "--jobs goes with either --through or --counters");
+	if (r->earlier && !r->counters)
+		argp_error(state, "--earlier goes with --counters");
 	if (named && (r->both_ways || r->all_lids || r->mlid || r->sl != PATH_SL))
 		argp_error(state, "--return, --all-lids, --multicast and --sl go with end ports");
-	named |= r->counters && !r->from;
-	if (r->predicted && (!r->counters || r->from || r->job || r->through))
+	if (r->predicted && (!r->counters || r->from || named))
 		argp_error(state, "--predicted goes with --counters alone");
+	named |= r->counters && !r->from;
 	if (!named && !r->from)
 		argp_error(state, "from which end port?");
 	if (!named && !r->to && !r->mlid)
@@ -92,6 +101,7 @@ static const struct tool_usage usage = {
 	       "  dateline path today --job hosts.txt\n"
 	       "  dateline path today --through 3,1,2/5\n"
 	       "  dateline path today --counters errors.txt\n"
+	       "  dateline path today --counters errors.txt --jobs squeue.txt\n"
 	       "\n"
 	       "Exit status: 0 all packets arrive, 1 some do not, 2 bad usage "
 	       "or input, 3 no fabric or no memory.",
@@ -125,11 +135,11 @@ static int path_answer(struct tool *tool, struct path_request *r, const struct t
 	struct find find = { 0 };
 	int err = find_begin(&find, in);
 
-	if (!err && r->counters) {
+	if (!err && r->counters)
 		err = path_counters_read(tool, r, in->fabric, &counters);
-		r->counted = &counters;
-	}
-	if (!err && (r->job || r->through))
+	if (!err && r->jobs)
+		err = path_jobs_json(&find, r, tool, out);
+	else if (!err && (r->job || r->through))
 		err = path_cables_json(&find, r, &tool->log, out);
 	else if (!err && r->from)
 		err = path_between(r, &find, &tool->log, out);

@@ -9,9 +9,11 @@
 
 struct path_request {
 	struct tool_input_options input;
-	const char *from, *to, *job, *through;
-	const char *counters, *predicted;	/* files, or "live" */
-	const struct dl_live_counters *counted; /* NULL: none */
+	const char *from, *to, *job, *jobs, *through;
+	const char *counters, *earlier;		/* files, or "live" */
+	const char *predicted;			/* a file */
+	const struct dl_live_counters *counted; /* since the earlier reading; NULL: none */
+	double hours;				/* between both readings; 0: unknown */
 	bool both_ways, all_lids;
 	uint16_t mlid; /* 0: unicast */
 	uint8_t sl;    /* or PATH_SL */
@@ -35,16 +37,38 @@ json_t *path_multicast_json(const struct tool_input *in, const struct path_reque
 int path_cables_json(const struct find *f, const struct path_request *r, const struct dl_log *log,
 		     json_t **out);
 
-/* The worst ports by what they counted.  0 or a negative errno, reported. */
+/*
+ * The cables to replace, the ports with congestion, and those with errors that
+ * came from elsewhere.  0 or a negative errno, reported.
+ */
 int path_fabric_json(const struct tool_input *in, const struct path_request *r,
 		     const struct dl_log *log, json_t **out);
 
-/* Read what --counters names.  0 or a negative errno, reported. */
-int path_counters_read(const struct tool *tool, const struct path_request *r,
-		       const struct dl_fabric *f, struct dl_live_counters *out);
+/*
+ * The cables with errors, worst first: those that went down, those that recovered,
+ * those with other errors.  `used`, by port index, are the ends of cables that
+ * count; NULL: all.  Their ends that counted most go to `ports`, unless NULL.
+ */
+json_t *path_errors_json(const struct tool_input *in, const struct path_request *r,
+			 const struct dl_tables_load *load, const bool *used, uint32_t *ports,
+			 uint32_t *n);
 
-/* A port's counters that are not 0; null: nothing known. */
-json_t *path_counters_json(const struct dl_live_counters *c, uint32_t port);
+/* The running jobs that use the cable of --through, or those with errors.  As above. */
+int path_jobs_json(const struct find *f, const struct path_request *r, struct tool *tool,
+		   json_t **out);
+
+/* Read what --counters names, less what --earlier does.  0 or a negative errno, reported. */
+int path_counters_read(const struct tool *tool, struct path_request *r, const struct dl_fabric *f,
+		       struct dl_live_counters *out);
+
+/* Both ends of a cable by one: their counters that are not 0; null: nothing known. */
+json_t *path_counters_json(const struct path_request *r, const struct dl_fabric *f, uint32_t port);
+
+/* What a port counted that a bad cable causes. */
+uint64_t path_counted_faults(const struct dl_live_counters *c, uint32_t port);
+
+/* The node of a cable's end that is no switch, or DL_NONE. */
+uint32_t path_host_of(const struct dl_fabric *f, uint32_t port);
 
 /* For people. */
 void path_print(const json_t *document, FILE *to);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Which cables a job's packets use, and which packets use a cable. */
+/* Which cables a job's packets use, and which packets or jobs use a cable. */
 #include "config.h"
 
 #include <errno.h>
@@ -88,29 +88,168 @@ uint32_t *path_heaviest(const struct dl_fabric *f, uint64_t *weight, uint32_t *n
 	return ports;
 }
 
-static json_t *path_busiest(const struct cables *c, uint32_t top)
+static json_t *path_busiest(const struct cables *c, const struct path_request *r)
 {
 	uint32_t n, *ports = path_heaviest(c->f, c->load.flows, &n);
 	json_t *list = ports ? json_array() : NULL;
 
-	for (uint32_t i = 0; list && i < n && i < top; i++)
-		json_array_append_new(list, tool_json_with(path_cable_json(c->find->in, ports[i]),
-							   "flows",
+	for (uint32_t i = 0; list && i < n && i < r->top; i++) {
+		json_t *j = path_cable_json(c->find->in, ports[i]);
+
+		if (r->counted)
+			json_object_set_new(j, "counters", path_counters_json(r, c->f, ports[i]));
+		json_array_append_new(list, tool_json_with(j, "flows",
 							   json_integer(c->load.flows[ports[i]])));
+	}
 	free(ports);
 	return list;
 }
 
-static json_t *job_json(const struct cables *c, uint32_t top)
+/* The cables of the job that counted errors, its hosts' own among them. */
+static json_t *job_errors(const struct cables *c, const struct path_request *r)
+{
+	bool *used = calloc(c->f->nports + 1, sizeof(*used));
+	json_t *list = NULL;
+	uint32_t n;
+
+	for (uint32_t p = 0; used && p < c->f->nports; p++) {
+		uint32_t peer = c->f->ports[p].peer;
+
+		if (c->load.flows[p] || c->among[p])
+			used[p] = true;
+		if (used[p] && peer != DL_NONE)
+			used[peer] = true;
+	}
+	if (used)
+		list = path_errors_json(c->find->in, r, &c->load, used, NULL, &n);
+	free(used);
+	return list;
+}
+
+static json_t *job_json(const struct cables *c, const struct path_request *r)
 {
 	uint64_t wanted = wanted_pairs(c);
 	const struct dl_tables_load *l = &c->load;
+	json_t *job = json_pack("{s:i, s:I, s:I, s:f, s:I, s:o}", "end_ports", c->ends, "pairs",
+				(json_int_t)wanted, "undelivered", (json_int_t)(wanted - l->pairs),
+				"hops_mean", l->pairs ? (double)l->hops / l->pairs : 0.0,
+				"busiest_flows", (json_int_t)l->busiest, "cables",
+				path_busiest(c, r));
 
-	return json_pack("{s:b, s:{s:i, s:I, s:I, s:f, s:I, s:o}}", "delivered", l->pairs == wanted,
-			 "job", "end_ports", c->ends, "pairs", (json_int_t)wanted, "undelivered",
-			 (json_int_t)(wanted - l->pairs), "hops_mean",
-			 l->pairs ? (double)l->hops / l->pairs : 0.0, "busiest_flows",
-			 (json_int_t)l->busiest, "cables", path_busiest(c, top));
+	if (r->counted)
+		json_object_set_new(job, "errors", job_errors(c, r));
+	return json_pack("{s:b, s:o}", "delivered", l->pairs == wanted, "job", job);
+}
+
+/* ---- all running jobs ------------------------------------------------------ */
+
+struct jobs {
+	struct tool *tool;
+	struct cables c; /* the job at hand */
+	const uint32_t *ports;
+	json_t *cables; /* of these ports, each with its "jobs" */
+	uint32_t n, running;
+	bool squeue; /* hosts are the last column, not all behind the first */
+};
+
+/* Pairs of the job that use the cable; a host's own cable carries all of the host's. */
+static uint64_t jobs_flows(const struct cables *c, uint32_t port)
+{
+	uint32_t peer = c->f->ports[port].peer;
+	uint64_t flows = c->load.flows ? c->load.flows[port] : 0;
+
+	if (path_host_of(c->f, port) == DL_NONE)
+		return flows + (c->load.flows && peer != DL_NONE ? c->load.flows[peer] : 0);
+	if (!c->among[port] && (peer == DL_NONE || !c->among[peer]))
+		return 0;
+	return c->ends > 1 ? 2 * (c->ends - 1) : 1;
+}
+
+static int jobs_count(struct jobs *j, const char *name)
+{
+	int err = 0;
+
+	if (j->c.ends > 1)
+		err = dl_tables_load_count(j->c.find->in->snapshot.tables, NULL, j->c.among, NULL,
+					   &j->c.load);
+	for (uint32_t i = 0; !err && i < j->n; i++) {
+		uint64_t flows = jobs_flows(&j->c, j->ports[i]);
+
+		if (flows)
+			json_array_append_new(json_object_get(json_array_get(j->cables, i), "jobs"),
+					      json_pack("{s:o, s:I}", "job", tool_json_text(name),
+							"flows", (json_int_t)flows));
+	}
+	dl_tables_load_release(&j->c.load);
+	return err;
+}
+
+/* "4711 node[01-20]", or a line of squeue's output. */
+static int jobs_line(void *context, struct dl_text *t)
+{
+	struct jobs *j = context;
+	char *hosts = t->at + strcspn(t->at, " \t");
+	int err;
+
+	if (t->line == 1 && !strncmp(t->at, "JOBID", 5)) {
+		j->squeue = true;
+		return 0;
+	}
+	if (*hosts)
+		*hosts++ = '\0';
+	if (j->squeue && strrchr(hosts, ' '))
+		hosts = strrchr(hosts, ' ') + 1;
+	for (char *blank = hosts; (blank = strpbrk(blank, " \t"));)
+		*blank = ',';
+	if (!*hosts || *hosts == '(') /* it waits */
+		return 0;
+	memset(j->c.among, 0, j->c.f->nports * sizeof(*j->c.among));
+	j->c.ends = 0;
+	err = hosts_read_items(j->c.find, hosts, add_end, &(struct job){ &j->c, NULL });
+	j->running += !err;
+	if (err != -EINVAL)
+		return err ? err : jobs_count(j, t->at);
+	dl_log(&j->tool->log, DL_LOG_WARNING,
+	       "%s:%u: job %s is left out: not all of its hosts are in the fabric", t->name,
+	       t->line, t->at);
+	j->tool->finding = true;
+	return 0;
+}
+
+int path_jobs_json(const struct find *f, const struct path_request *r, struct tool *tool,
+		   json_t **out)
+{
+	const struct dl_fabric *fabric = f->in->fabric;
+	uint32_t *ports = calloc(fabric->nports + 1, sizeof(*ports));
+	struct jobs j = { .tool = tool, .c = { .find = f, .f = fabric }, .ports = ports };
+	struct dl_tables_load load = { 0 };
+	json_t *cable;
+	size_t i;
+	int err;
+
+	j.c.among = calloc(fabric->nports + 1, sizeof(*j.c.among));
+	err = ports && j.c.among ? 0 : -ENOMEM;
+	if (!err && r->through) {
+		err = find_port(f, &tool->log, r->through, ports);
+		if (!err)
+			j.cables = json_pack("[o]", path_cable_json(f->in, ports[0]));
+		j.n = 1;
+	} else if (!err) {
+		err = dl_tables_load_count(f->in->snapshot.tables, NULL, NULL, &tool->log, &load);
+		if (!err)
+			j.cables = path_errors_json(f->in, r, &load, NULL, ports, &j.n);
+	}
+	json_array_foreach(j.cables, i, cable) json_object_set_new(cable, "jobs", json_array());
+	if (!err)
+		err = hosts_read_lines(r->jobs, &tool->log, jobs_line, &j);
+	if (!err)
+		*out = json_pack("{s:b, s:{s:i, s:O}}", "delivered", true, "jobs", "running",
+				 j.running, "cables", j.cables);
+	json_decref(j.cables);
+	dl_tables_load_release(&load);
+	free(j.c.among);
+	free(ports);
+	return err;
 }
 
 /* ---- a cable ------------------------------------------------------------- */
@@ -180,6 +319,9 @@ static int through_json(const struct cables *c, const struct path_request *r,
 	*out = json_pack("{s:b, s:{s:o, s:I, s:o}}", "delivered", true, "through", "cable",
 			 path_cable_json(c->find->in, port), "flows",
 			 (json_int_t)c->load.flows[port], "paths", path_flows(c, port, r->top));
+	if (r->counted)
+		json_object_set_new(json_object_get(*out, "through"), "counters",
+				    path_counters_json(r, c->f, port));
 	return 0;
 }
 
@@ -202,7 +344,7 @@ int path_cables_json(const struct find *f, const struct path_request *r, const s
 	if (!err && r->through)
 		err = through_json(&c, r, log, out);
 	else if (!err)
-		*out = job_json(&c, r->top);
+		*out = job_json(&c, r);
 	if (!err && !*out)
 		err = -ENOMEM;
 	dl_tables_load_release(&c.load);

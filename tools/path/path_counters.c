@@ -1,84 +1,246 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What ports counted: at each hop, and the worst of the fabric, beside what an
- * emulation predicts.
+ * What ports counted: at both ends of each hop, the cables to replace, and the
+ * ports with congestion, beside what an emulation predicts.
+ *
+ * A cable has two ends, and a port counts what it receives damaged: symbol errors
+ * of a cable are at the end to which the packets go.  So cables are ranked by the
+ * sum of both ends.
  */
 #include "config.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "path.h"
 
-int path_counters_read(const struct tool *tool, const struct path_request *r,
-		       const struct dl_fabric *f, struct dl_live_counters *out)
+/* The errors from DL_LIVE_FIRST_ERROR on, by what they mean. */
+enum counted_kind {
+	LINK_DOWN, /* the cable went down */
+	RECOVERY,  /* the link trained again */
+	ERRORS,	   /* data arrived damaged, or did not fit */
+	CABLE_KINDS,
+	DISCARDS = CABLE_KINDS, /* congestion: thrown away after waiting ... */
+	WAIT,			/* ... and waiting */
+	OTHER,			/* found here, and caused elsewhere: no fault of this cable */
+	KINDS
+};
+
+static enum counted_kind counted_kind_of(unsigned int counter)
+{
+	static const enum counted_kind kinds[] = { ERRORS, RECOVERY, LINK_DOWN, ERRORS, OTHER,
+						   OTHER,  DISCARDS, OTHER,	OTHER,	ERRORS,
+						   ERRORS, OTHER,    OTHER };
+
+	_Static_assert(sizeof(kinds) / sizeof(*kinds) == DL_LIVE_COUNTERS - DL_LIVE_FIRST_ERROR,
+		       "a kind for each error");
+	if (counter < DL_LIVE_FIRST_ERROR)
+		return counter == DL_LIVE_XMIT_WAIT ? WAIT : KINDS;
+	return kinds[counter - DL_LIVE_FIRST_ERROR];
+}
+
+/* What a port counted of a kind; DL_NONE has counted nothing. */
+static uint64_t counted_sum(const struct dl_live_counters *c, uint32_t port, enum counted_kind kind)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; port != DL_NONE && i < DL_LIVE_COUNTERS; i++)
+		sum += counted_kind_of(i) == kind ? c->value[port][i] : 0;
+	return sum;
+}
+
+uint64_t path_counted_faults(const struct dl_live_counters *c, uint32_t port)
+{
+	return counted_sum(c, port, LINK_DOWN) + counted_sum(c, port, RECOVERY) +
+	       counted_sum(c, port, ERRORS);
+}
+
+/* ---- reading ------------------------------------------------------------- */
+
+static int counters_read_one(const struct tool *tool, const struct path_request *r,
+			     const char *from, const struct dl_fabric *f,
+			     struct dl_live_counters *out, time_t *when)
 {
 	struct dl_live_options live;
+	struct stat st;
 
-	if (strcmp(r->counters, "live"))
-		return dl_live_counters_read(r->counters, f, &tool->log, out);
+	*when = time(NULL);
+	if (strcmp(from, "live")) {
+		*when = stat(from, &st) ? 0 : st.st_mtime;
+		return dl_live_counters_read(from, f, &tool->log, out);
+	}
 	dl_live_options_init(&live);
 	live.ca = r->input.live.ca;
 	live.port = r->input.live.port;
 	return dl_live_counters_ask(&live, f, &tool->log, out);
 }
 
-json_t *path_counters_json(const struct dl_live_counters *c, uint32_t port)
+/* What has grown since; a counter that shrank has been cleared. */
+static void counters_subtract(struct dl_live_counters *now, const struct dl_live_counters *then,
+			      uint32_t nports)
 {
-	json_t *j = c && c->known[port] ? json_object() : NULL;
+	for (uint32_t p = 0; p < nports; p++)
+		for (unsigned int i = 0; i < DL_LIVE_COUNTERS; i++)
+			if (now->value[p][i] >= then->value[p][i])
+				now->value[p][i] -= then->value[p][i];
+}
+
+int path_counters_read(const struct tool *tool, struct path_request *r, const struct dl_fabric *f,
+		       struct dl_live_counters *out)
+{
+	struct dl_live_counters then = { 0 };
+	time_t now, before;
+	int err = counters_read_one(tool, r, r->counters, f, out, &now);
+
+	r->counted = out;
+	if (!err && r->earlier)
+		err = counters_read_one(tool, r, r->earlier, f, &then, &before);
+	if (!err && r->earlier) {
+		counters_subtract(out, &then, f->nports);
+		r->hours = now > before ? (now - before) / 3600.0 : 0;
+	}
+	dl_live_counters_release(&then);
+	return err;
+}
+
+static json_t *counters_json(const struct dl_live_counters *c, uint32_t port)
+{
+	json_t *j = port != DL_NONE && c->known[port] ? json_object() : NULL;
 
 	for (unsigned int i = 0; j && i < DL_LIVE_COUNTERS; i++)
 		if (c->value[port][i])
 			json_object_set_new(j, dl_live_counter_name(i),
 					    json_integer(c->value[port][i]));
-	return c && c->known[port] ? j : json_null();
+	return j ? j : json_null();
 }
 
-/* ---- the worst of the fabric --------------------------------------------- */
+json_t *path_counters_json(const struct path_request *r, const struct dl_fabric *f, uint32_t port)
+{
+	return json_pack("{s:o, s:o}", "out", counters_json(r->counted, port), "in",
+			 counters_json(r->counted, f->ports[port].peer));
+}
 
-struct worst {
-	const struct tool_input *in;
-	const struct dl_live_counters *counters;
-	const struct dl_tables_load *load;
-	uint64_t *weight; /* by port index: what to sort by */
-	uint64_t total;
-	double *predicted; /* by port index: share of all waiting; NULL: none */
+/* ---- cables to replace, and congestion ------------------------------------- */
+
+/* A cable by its end that counted most, or a port; sorted by its keys, largest first. */
+struct path_counted {
+	uint32_t port;
+	uint64_t key[CABLE_KINDS];
 };
 
-static json_t *path_port_json(const struct worst *w, uint32_t port, bool waiting)
+static int counted_compare(const void *a, const void *b)
 {
-	json_t *j = path_cable_json(w->in, port);
+	const struct path_counted *x = a, *y = b;
 
-	json_object_set_new(j, "flows", json_integer(w->load->flows[port]));
-	json_object_set_new(j, "counters", path_counters_json(w->counters, port));
-	if (!waiting)
-		return j;
-	json_object_set_new(j, "share", json_real(w->weight[port] / (double)w->total));
-	return tool_json_with(j, "predicted_share",
-			      w->predicted ? json_real(w->predicted[port]) : json_null());
+	for (unsigned int k = 0; k < CABLE_KINDS; k++)
+		if (x->key[k] != y->key[k])
+			return x->key[k] < y->key[k] ? 1 : -1;
+	return (x->port > y->port) - (x->port < y->port);
 }
 
-/* The ports with the largest sums of the counters from `first` to `last`. */
-static json_t *worst_json(struct worst *w, unsigned int first, unsigned int last, uint32_t top)
+/* The kinds from `first` on, `n` of them; both ends as one, or port by port. */
+static uint32_t counted_sort(const struct path_request *r, const struct dl_fabric *f,
+			     const bool *used, enum counted_kind first, unsigned int n, bool cables,
+			     struct path_counted *out)
 {
-	const struct dl_fabric *f = w->in->fabric;
-	uint32_t count, *ports;
-	json_t *list;
+	uint32_t count = 0;
 
-	w->total = 0;
 	for (uint32_t p = 0; p < f->nports; p++) {
-		w->weight[p] = 0;
-		for (unsigned int i = first; i <= last; i++)
-			w->weight[p] += w->counters->value[p][i];
-		w->total += w->weight[p];
+		uint32_t peer = cables ? f->ports[p].peer : DL_NONE;
+		struct path_counted c = { .port = p };
+		int more = 0; /* which end has counted more? */
+		bool any = false;
+
+		for (unsigned int k = 0; k < n; k++) {
+			uint64_t here = counted_sum(r->counted, p, first + k);
+			uint64_t there = counted_sum(r->counted, peer, first + k);
+
+			c.key[k] = here + there;
+			any |= c.key[k] > 0;
+			more = more ? more : (here > there) - (here < there);
+		}
+		if (any && (!used || used[p]) &&
+		    (peer == DL_NONE || more > 0 || (!more && p < peer)))
+			out[count++] = c;
 	}
-	ports = path_heaviest(f, w->weight, &count);
-	list = ports ? json_array() : NULL;
-	for (uint32_t i = 0; list && i < count && i < top; i++)
-		json_array_append_new(list,
-				      path_port_json(w, ports[i], first == DL_LIVE_XMIT_WAIT));
-	free(ports);
+	qsort(out, count, sizeof(*out), counted_compare);
+	return count;
+}
+
+/* The paths through both directions; null for a host's own cable. */
+static json_t *counted_cable_json(const struct tool_input *in, const struct path_request *r,
+				  const struct dl_tables_load *load, uint32_t port)
+{
+	const struct dl_fabric *f = in->fabric;
+	uint32_t host = path_host_of(f, port), peer = f->ports[port].peer;
+	json_t *j = path_cable_json(in, port);
+
+	json_object_set_new(
+		j, "flows",
+		tool_json_or_null(host == DL_NONE && peer != DL_NONE,
+				  load->flows[port] + (peer == DL_NONE ? 0 : load->flows[peer])));
+	json_object_set_new(j, "host",
+			    host == DL_NONE ? json_null() :
+					      tool_json_text(dl_fabric_node_name(f, host)));
+	return tool_json_with(j, "counters", path_counters_json(r, f, port));
+}
+
+json_t *path_errors_json(const struct tool_input *in, const struct path_request *r,
+			 const struct dl_tables_load *load, const bool *used, uint32_t *ports,
+			 uint32_t *n)
+{
+	static const char *const names[] = { "link-down", "recovery", "errors" };
+	struct path_counted *c = calloc(in->fabric->nports + 1, sizeof(*c));
+	json_t *list = c ? json_array() : NULL, *j;
+
+	*n = c ? counted_sort(r, in->fabric, used, LINK_DOWN, CABLE_KINDS, true, c) : 0;
+	*n = *n < r->top ? *n : r->top;
+	for (uint32_t i = 0; i < *n; i++) {
+		unsigned int kind = 0;
+
+		while (!c[i].key[kind])
+			kind++;
+		j = counted_cable_json(in, r, load, c[i].port);
+		json_object_set_new(j, "kind", json_string(names[kind]));
+		json_object_set_new(j, "per_hour",
+				    r->hours > 0 ? json_real(c[i].key[kind] / r->hours) :
+						   json_null());
+		json_array_append_new(list, j);
+		if (ports)
+			ports[i] = c[i].port;
+	}
+	free(c);
+	return list;
+}
+
+/* Port by port: the keys of the kinds from `first` on. */
+static json_t *ports_json(const struct tool_input *in, const struct path_request *r,
+			  const struct dl_tables_load *load, enum counted_kind first,
+			  unsigned int nkinds, const double *predicted)
+{
+	struct path_counted *c = calloc(in->fabric->nports + 1, sizeof(*c));
+	uint32_t n = c ? counted_sort(r, in->fabric, NULL, first, nkinds, false, c) : 0;
+	json_t *list = c ? json_array() : NULL, *j;
+	double total = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		total += c[i].key[WAIT - DISCARDS];
+	for (uint32_t i = 0; i < n && i < r->top; i++) {
+		j = counted_cable_json(in, r, load, c[i].port);
+		if (first == DISCARDS) {
+			uint64_t wait = c[i].key[WAIT - DISCARDS];
+
+			json_object_set_new(j, "share", json_real(wait ? wait / total : 0));
+			json_object_set_new(j, "predicted_share",
+					    predicted ? json_real(predicted[c[i].port]) :
+							json_null());
+		}
+		json_array_append_new(list, j);
+	}
+	free(c);
 	return list;
 }
 
@@ -123,28 +285,27 @@ int path_fabric_json(const struct tool_input *in, const struct path_request *r,
 		     const struct dl_log *log, json_t **out)
 {
 	struct dl_tables_load load = { 0 };
-	struct worst w = { .in = in, .counters = r->counted, .load = &load };
-	json_t *errors, *waiting;
+	double *predicted = NULL;
+	uint32_t n;
 	int err = 0;
 
-	w.weight = calloc(in->fabric->nports + 1, sizeof(*w.weight));
-	if (r->predicted)
-		w.predicted = calloc(in->fabric->nports + 1, sizeof(*w.predicted));
-	if (!w.weight || (r->predicted && !w.predicted))
-		err = -ENOMEM;
-	if (!err && r->predicted)
-		err = read_predicted(log, r->predicted, in->fabric, w.predicted);
+	if (r->predicted) {
+		predicted = calloc(in->fabric->nports + 1, sizeof(*predicted));
+		err = predicted ? read_predicted(log, r->predicted, in->fabric, predicted) :
+				  -ENOMEM;
+	}
 	if (!err)
 		err = dl_tables_load_count(in->snapshot.tables, NULL, NULL, log, &load);
 	if (!err) {
-		errors = worst_json(&w, DL_LIVE_FIRST_ERROR, DL_LIVE_COUNTERS - 1, r->top);
-		waiting = worst_json(&w, DL_LIVE_XMIT_WAIT, DL_LIVE_XMIT_WAIT, r->top);
-		*out = json_pack("{s:b, s:{s:i, s:o, s:o}}", "delivered", true, "fabric", "ports",
-				 r->counted->nknown, "errors", errors, "waiting", waiting);
+		*out = json_pack("{s:b, s:{s:i, s:o, s:o, s:o, s:o}}", "delivered", true, "fabric",
+				 "ports", r->counted->nknown, "hours",
+				 r->hours > 0 ? json_real(r->hours) : json_null(), "errors",
+				 path_errors_json(in, r, &load, NULL, NULL, &n), "waiting",
+				 ports_json(in, r, &load, DISCARDS, 2, predicted), "other",
+				 ports_json(in, r, &load, OTHER, 1, NULL));
 		err = *out ? 0 : -ENOMEM;
 	}
 	dl_tables_load_release(&load);
-	free(w.weight);
-	free(w.predicted);
+	free(predicted);
 	return err;
 }

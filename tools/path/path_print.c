@@ -25,6 +25,18 @@ static void print_counters(const json_t *counters, FILE *to)
 		      to);
 }
 
+/* Both ends of a cable, unless neither is known or has counted anything. */
+static void print_ends(const json_t *counters, const char *indent, FILE *to)
+{
+	static const char *const ends[] = { "out", "in" };
+
+	for (unsigned int e = 0; counters && e < 2; e++) {
+		fprintf(to, "%s%-3s ", indent, ends[e]);
+		print_counters(tool_at(counters, ends[e]), to);
+		putc('\n', to);
+	}
+}
+
 static void print_path(const json_t *path, FILE *to)
 {
 	const json_t *hop, *hops = tool_at(path, "hops");
@@ -35,11 +47,7 @@ static void print_path(const json_t *path, FILE *to)
 	{
 		tool_print(to, hop,
 			   "  in {in:3}  out {out:3}  VL {vl:2}  {speed:-7}  " NAME("") "\n");
-		if (tool_at(hop, "counters")) {
-			fputs("                                  ", to);
-			print_counters(tool_at(hop, "counters"), to);
-			putc('\n', to);
-		}
+		print_ends(tool_at(hop, "counters"), "                                  ", to);
 	}
 	tool_print(to, path, "{!reason}  arrives\n{/}{?reason}  does not arrive: {reason}\n{/}");
 }
@@ -58,13 +66,30 @@ static void print_multicast(const json_t *m, FILE *to)
 	tool_print(to, m, "{*members}  arrives at " END("") "\n{/}{?reason}  fault: {reason}\n{/}");
 }
 
-static void print_port(const json_t *port, FILE *to)
+static void print_cable(const json_t *cable, FILE *to)
 {
-	tool_print(to, port,
+	tool_print(to, cable,
 		   "{?to}" CABLE("") "{/}{!to}" NAME("from.") " port {from.port}, no cable{/}"
-							      ", {flows#path}\n    ");
-	print_counters(tool_at(port, "counters"), to);
-	putc('\n', to);
+							      "{?flows}, {flows#path}{/}"
+							      "{?host}, the cable of {host}{/}\n");
+	print_ends(tool_at(cable, "counters"), "    ", to);
+}
+
+/* Cables by the worst kind of error. */
+static void print_errors(const json_t *errors, FILE *to)
+{
+	const json_t *cable;
+	size_t i;
+
+	fputs(json_array_size(errors) ? "cables with errors, worst first:\n" :
+					"no cable has errors\n",
+	      to);
+	json_array_foreach(errors, i, cable)
+	{
+		tool_print(to, cable, "  {kind:-9} {?per_hour} {per_hour:0.2} an hour {/} ");
+		print_cable(cable, to);
+		tool_print(to, cable, "{*jobs}    job {job}, {flows#path}\n{/}");
+	}
 }
 
 static void print_fabric(const json_t *fabric, FILE *to)
@@ -72,16 +97,12 @@ static void print_fabric(const json_t *fabric, FILE *to)
 	const json_t *port;
 	size_t i;
 
-	tool_print(to, fabric, "counters of {ports#port}\n");
-	fputs(json_array_size(tool_at(fabric, "errors")) ? "errors, most first:\n" : "no errors\n",
-	      to);
-	json_array_foreach(tool_at(fabric, "errors"), i, port)
-	{
-		fputs("  ", to);
-		print_port(port, to);
-	}
-	fputs(json_array_size(tool_at(fabric, "waiting")) ? "waiting to send, longest first:\n" :
-							    "no port waited to send\n",
+	tool_print(to, fabric,
+		   "counters of {ports#port}{?hours}, since {hours:0.2} hours before{/}\n");
+	print_errors(tool_at(fabric, "errors"), to);
+	fputs(json_array_size(tool_at(fabric, "waiting")) ?
+		      "congestion: packets discarded, then share of all waiting, most first:\n" :
+		      "no congestion: no port waited to send\n",
 	      to);
 	json_array_foreach(tool_at(fabric, "waiting"), i, port)
 	{
@@ -90,16 +111,47 @@ static void print_fabric(const json_t *fabric, FILE *to)
 			fprintf(to, " (predicted %.1f %%)",
 				100 * json_number_value(tool_at(port, "predicted_share")));
 		fputs("  ", to);
-		print_port(port, to);
+		print_cable(port, to);
+	}
+	if (json_array_size(tool_at(fabric, "other")))
+		fputs("errors that other cables, switches or hosts cause:\n", to);
+	json_array_foreach(tool_at(fabric, "other"), i, port)
+	{
+		fputs("  ", to);
+		print_cable(port, to);
 	}
 }
 
 static void print_job(const json_t *job, FILE *to)
 {
+	const json_t *cable;
+	size_t i;
+
 	tool_print(to, job,
 		   "{end_ports#end port}, {pairs#pair}, {undelivered} undelivered; {hops_mean:0.2} "
-		   "hops between switches on average\n"
-		   "{*cables}{flows:8}  " CABLE("") "\n{/}");
+		   "hops between switches on average\n");
+	json_array_foreach(tool_at(job, "cables"), i, cable)
+	{
+		tool_print(to, cable, "{flows:8}  " CABLE("") "\n");
+		print_ends(tool_at(cable, "counters"), "          ", to);
+	}
+	if (tool_has(job, "errors"))
+		print_errors(tool_at(job, "errors"), to);
+}
+
+/* One cable, or those with errors. */
+static void print_jobs(const json_t *jobs, FILE *to)
+{
+	const json_t *cables = tool_at(jobs, "cables"), *cable = json_array_get(cables, 0);
+
+	tool_print(to, jobs, "{running#running job}\n");
+	if (!cable || tool_has(cable, "kind")) {
+		print_errors(cables, to);
+		return;
+	}
+	tool_print(to, cable, "{?to}" CABLE("") "{/}{!to}" NAME("from.") " port {from.port}{/}:");
+	fputs(json_array_size(tool_at(cable, "jobs")) ? "\n" : " no job uses it\n", to);
+	tool_print(to, cable, "{*jobs}  job {job}, {flows#path}\n{/}");
 }
 
 static void print_through(const json_t *through, FILE *to)
@@ -109,6 +161,7 @@ static void print_through(const json_t *through, FILE *to)
 	tool_print(to, through,
 		   CABLE("cable.") ": {flows#path}\n"
 				   "{*paths}  SL {sl:2}  " END("from.") " to " END("to.") "\n{/}");
+	print_ends(tool_at(through, "counters"), "  ", to);
 	if ((json_int_t)listed < tool_int_at(through, "flows"))
 		fprintf(to, "  the first %zu; --top N lists more\n", listed);
 }
@@ -123,6 +176,8 @@ void path_print(const json_t *document, FILE *to)
 		print_multicast(tool_at(document, "multicast"), to);
 	if (tool_has(document, "job"))
 		print_job(tool_at(document, "job"), to);
+	if (tool_has(document, "jobs"))
+		print_jobs(tool_at(document, "jobs"), to);
 	if (tool_has(document, "fabric"))
 		print_fabric(tool_at(document, "fabric"), to);
 	if (tool_has(document, "through"))

@@ -410,8 +410,17 @@ function counterTable(list, caption, heads, cells) {
 
 		return { pick: way === NONE ? null : () => pointAtCable(way),
 			cells: [...cells(p), text(p.from), String(p.from.port), text(p.to),
-				p.to ? String(p.to.port) : "", count(p.flows)] };
+				p.to ? String(p.to.port) : "", p.host ? "host\u2019s own" : count(p.flows)] };
 	}), caption);
+}
+
+// "SymbolErrorCounter 5, far end: LinkDownedCounter 2"
+function faultText({ out, in: far }) {
+	const list = (end) => Object.entries(end ?? {}).filter(([name]) =>
+		!/^Port(Xmit|Rcv)(Data|Pkts|Wait)$/.test(name)).map(([name, n]) =>
+		`${name} ${count(n)}`).join(", ");
+
+	return [list(out), list(far) && `far end: ${list(far)}`].filter(Boolean).join("; ");
 }
 
 function fillCounters() {
@@ -421,12 +430,11 @@ function fillCounters() {
 		return;
 	byId("counters").hidden = false;
 	body.append(paragraph(`Counters of ${plural(c.ports, "port")}. `,
-		word(!c.errors.length, c.errors.length ? "Some counted errors." : "No errors."),
+		word(!c.errors.length, c.errors.length ? "Some cables have errors." : "No cable has errors."),
 		c.waiting.length ? "" : " No port waited to send."));
 	if (c.errors.length)
-		body.append(counterTable(c.errors, "Ports with errors, most first", ["Errors"],
-			(p) => [Object.entries(p.counters).filter(([name]) => !/^Port(Xmit|Rcv)(Data|Pkts|Wait)$/
-				.test(name)).map(([name, n]) => `${name} ${count(n)}`).join(", ")]));
+		body.append(counterTable(c.errors, "Cables with errors, worst first",
+			["Worst", "Errors"], (p) => [p.kind, faultText(p.counters)]));
 	if (c.waiting.length)
 		body.append(counterTable(c.waiting, "Ports that waited to send, longest first",
 			["#Share of all waiting", "#In the emulation"], (p) => [percent(100 * p.share),
@@ -436,7 +444,7 @@ function fillCounters() {
 	colourings.push(colouring("waited", "Time waited (counters)",
 		"ticks in which packets waited at this direction of a cable", c.ways.wait, count));
 	colourings.push(colouring("errors", "Errors (counters)",
-		"errors that the port of this direction of a cable counted", c.ways.errors, count));
+		"errors that both ends of a cable counted", c.ways.errors, count));
 }
 
 // Drawn again when the colours change.

@@ -233,20 +233,25 @@ json_t *report_verdict(const struct report_page *p, const struct dl_verify_resul
 
 /* ---- counters ---------------------------------------------------------- */
 
-/* Counters from the first to the last, by way. */
+/* A counter by way. */
 static json_t *report_counted_json(const struct report_page *p, const struct dl_live_counters *c,
-				   unsigned int first, unsigned int last, unsigned int unit)
+				   enum dl_live_counter counter, unsigned int unit)
 {
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < 2 * p->ncables; i++) {
-		uint32_t port = p->cables[i / 2].port[i % 2];
-		uint64_t sum = 0;
+	for (uint32_t i = 0; i < 2 * p->ncables; i++)
+		report_push(list, c->value[p->cables[i / 2].port[i % 2]][counter] * unit);
+	return list;
+}
 
-		for (unsigned int k = first; k <= last; k++)
-			sum += c->value[port][k] * unit;
-		report_push(list, sum);
-	}
+/* The errors of a cable, which both of its ends count, by way. */
+static json_t *report_faults_json(const struct report_page *p, const struct dl_live_counters *c)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < 2 * p->ncables; i++)
+		report_push(list, path_counted_faults(c, p->cables[i / 2].port[0]) +
+					  path_counted_faults(c, p->cables[i / 2].port[1]));
 	return list;
 }
 
@@ -256,24 +261,19 @@ int report_counters(struct tool *tool, const struct report_page *p, const struct
 	struct dl_live_counters c = { 0 };
 	struct path_request worst = *r;
 	json_t *found, *fabric;
-	int err = path_counters_read(tool, r, p->fabric, &c);
+	int err = path_counters_read(tool, &worst, p->fabric, &c);
 
-	worst.counted = &c;
 	if (!err)
 		err = path_fabric_json(p->input, &worst, &tool->log, &found);
 	if (!err) {
 		fabric = json_object_get(found, "fabric");
 		/* Data are counted in units of four bytes. */
-		json_object_set_new(
-			fabric, "ways",
-			json_pack(
-				"{s:o, s:o, s:o}", "bytes",
-				report_counted_json(p, &c, DL_LIVE_XMIT_DATA, DL_LIVE_XMIT_DATA, 4),
-				"wait",
-				report_counted_json(p, &c, DL_LIVE_XMIT_WAIT, DL_LIVE_XMIT_WAIT, 1),
-				"errors",
-				report_counted_json(p, &c, DL_LIVE_FIRST_ERROR,
-						    DL_LIVE_COUNTERS - 1, 1)));
+		json_object_set_new(fabric, "ways",
+				    json_pack("{s:o, s:o, s:o}", "bytes",
+					      report_counted_json(p, &c, DL_LIVE_XMIT_DATA, 4),
+					      "wait",
+					      report_counted_json(p, &c, DL_LIVE_XMIT_WAIT, 1),
+					      "errors", report_faults_json(p, &c)));
 		json_object_set(document, "counters", fabric);
 		json_decref(found);
 	}

@@ -339,6 +339,67 @@ int dl_verify_columns_init(struct dl_verify_columns *x, const struct dl_verify_n
 /* Fill in out and sl of n columns; those of others hold no longer. */
 void dl_verify_columns_gather(struct dl_verify_columns *x, struct dl_verify_column *c, uint32_t n);
 
+/* ---- all packets to one LID (flow.c) ----------------------------------- */
+
+/* A next hop of a switch. */
+struct dl_verify_stop {
+	uint32_t next;	/* switch, or DL_NONE: the path ends here */
+	uint32_t set;	/* packets on the link to it */
+	uint32_t dep;	/* pair of that link and the first beyond */
+	uint16_t waits; /* of a switch's first: switches that send to it and are not done */
+	uint8_t out;	/* output port, or nports + 1 for a bad one */
+	uint8_t slot;	/* number of the link among the switch's */
+};
+
+struct dl_verify_flow {
+	struct dl_verify_net *net; /* whose dependencies grow */
+	struct dl_verify_sets sets;
+	uint32_t inject[17];	      /* sets of one path SL, [16] of none; 0: unset */
+	struct dl_verify_stop *stops; /* next hop i of switch s: [width * s + i] */
+	unsigned int width;
+	/* The SLs that an end port uses towards a LID.  NULL: its path SL. */
+	uint16_t (*sls_of)(const void *context, uint32_t port, uint16_t lid);
+	const void *context;
+	/* Of the last run: */
+	uint32_t *order;     /* switches, after those that send to them */
+	uint32_t norder;     /* fewer than all where entries lead round */
+	uint32_t ends;	     /* switches whose (first) entry leads to no switch */
+	bool ring;	     /* entries lead round */
+	bool suspicious;     /* a map drops packets */
+	uint64_t without_sl; /* of all runs: sources without a path SL */
+};
+
+/* For up to `width` next hops a switch.  0 or -ENOMEM; release in either case. */
+int dl_verify_flow_init(struct dl_verify_flow *f, struct dl_verify_net *net, unsigned int width);
+void dl_verify_flow_release(struct dl_verify_flow *f);
+
+/* Before dependencies are added that may have been taken away, or others' sets were used. */
+void dl_verify_flow_forget(struct dl_verify_flow *f);
+
+/*
+ * Follow all packets to a column's LID; `other`: output ports that packets may meet as
+ * well, by switch, or NULL.  0 or -ENOMEM.
+ */
+int dl_verify_flow_run(struct dl_verify_flow *f, const struct dl_verify_column *c,
+		       const uint8_t *other);
+
+/* The SL of a class of sources; 16: any of net.sls; DL_TABLES_NO_SL: unknown. */
+static inline unsigned int dl_verify_flow_sl(const struct dl_verify_flow *f,
+					     const struct dl_verify_column *c, uint32_t psl_class)
+{
+	if (f->net->sls)
+		return 16;
+	if (!c->sl || psl_class == DL_NONE || c->sl[psl_class] > 15)
+		return DL_TABLES_NO_SL;
+	return c->sl[psl_class];
+}
+
+static inline uint32_t dl_verify_flow_link(const struct dl_verify_flow *f, uint32_t s,
+					   const struct dl_verify_stop *stop)
+{
+	return f->net->links.first[s] + stop->slot;
+}
+
 /* ---- one packet (walk.c) ----------------------------------------------- */
 
 struct dl_verify_walk {

@@ -13,4 +13,5 @@ libdlroute_la_SOURCES += \
 	lib/verify/unicast.c \
 	lib/verify/verify.c \
 	lib/verify/walk.c \
-	lib/verify/example.c
+	lib/verify/example.c \
+	lib/verify/flow.c

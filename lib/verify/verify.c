@@ -8,7 +8,7 @@
  * knows tori.
  *
  * Method.  Lay the fabric out (net.c), let all unicast packets flow to each
- * destination at once (unicast.c), then all multicast packets (multicast.c);
+ * destination at once (unicast.c, flow.c), then all multicast packets (multicast.c);
  * both add to one graph of dependencies between channels.  Search that graph
  * for its shortest cycle (cycle.c) and an example packet for each of its
  * channels (example.c).

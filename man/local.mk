@@ -16,6 +16,7 @@ dist_man_MANS += \
 	man/dateline-transition.1 \
 	man/dateline-verify.1 \
 	man/dateline-whatif.1 \
+	man/dateline-maintenance.7 \
 	man/dateline-metrics.7 \
 	man/dateline-migration.7 \
 	man/dateline-scenario.5 \

@@ -13,7 +13,7 @@
 
 struct request {
 	struct tool_input_options input;
-	const char *out;
+	const char *out, *avoid;
 	struct dl_route_options options;
 	bool show_tree;
 	enum { KEEP_GROUPS, NO_GROUPS, ALL_ADAPTERS } multicast;
@@ -65,6 +65,9 @@ static const struct dl_setting options[] = {
 	  .doc = "VLHighLimit, in units of 4096 bytes; 255 is unlimited" },
 	{ "lmc", DL_SETTING_NUMBER, MEMBER(lmc), 0, DL_FABRIC_MAX_LMC, .arg = "N",
 	  .doc = "Give ports without a LID 2^N of them (0)" },
+	{ "avoid", DL_SETTING_BORROW, MEMBER(avoid), .arg = "FILE",
+	  .doc = "Send nothing across the cables of this list, nor on through its switches: lines "
+		 "\"cable NAME/PORT\" and \"switch NAME\"; proven and any-SL mode" },
 	{ "show-tree", DL_SETTING_FLAG, MEMBER(show_tree), .doc = "Draw the multicast tree" },
 	{ "psl", DL_SETTING_FLAG, MEMBER(flags), .max = DL_SNAPSHOT_PSL_ALWAYS,
 	  .doc = "Export dateline-psl.dump, for ibdmchk, however large: it grows with the "
@@ -82,6 +85,8 @@ static void route_check_options(const struct argp_state *state, void *to)
 
 	if (!r->out && !r->show_tree)
 		argp_error(state, "-o DIR is needed");
+	if (r->avoid && r->options.mode == DL_ROUTE_CLASSIC)
+		argp_error(state, "--avoid goes with proven and any-SL mode");
 }
 
 static const struct tool_usage usage = {
@@ -113,7 +118,8 @@ static const struct tool_usage usage = {
 	       "smaller by far, and read in no time.\n"
 	       "\n"
 	       "Exit status: 0 written, 1 the fabric is refused, or written with "
-	       "nodes left out or a configuration that contradicts the fabric, "
+	       "nodes left out, with a configuration that contradicts the fabric, or "
+	       "with something on the list of --avoid that is not there or stays in use, "
 	       "2 bad usage or input, 3 no memory or no space.",
 };
 
@@ -171,6 +177,29 @@ static int keep_groups(const struct dl_tables *before, struct dl_route_result *o
 	return err;
 }
 
+/* What of the list can be avoided; anything else is a finding. */
+static int route_resolve_avoid(struct tool *tool, const struct request *r,
+			       const struct dl_fabric *f, struct dl_route_avoided **avoided)
+{
+	struct dl_route_avoid *list;
+	char text[DL_ROUTE_AVOID_TEXT];
+	int err = dl_route_avoid_read(r->avoid, &tool->log, &list);
+
+	if (err)
+		return err;
+	err = dl_route_avoid_resolve(list, f, avoided);
+	dl_route_avoid_free(list);
+	for (uint32_t i = 0; !err && i < (*avoided)->n; i++) {
+		const struct dl_route_avoided_item *item = &(*avoided)->items[i];
+
+		dl_route_avoid_text(item, f, text, sizeof(text));
+		dl_log(&tool->log, item->state == DL_ROUTE_AVOID_OUT ? DL_LOG_INFO : DL_LOG_WARNING,
+		       "%s:%u: %s", r->avoid, item->line, text);
+		tool->finding |= item->state != DL_ROUTE_AVOID_OUT;
+	}
+	return err;
+}
+
 static int route_compute(const struct request *r, const struct tool_input *in,
 			 const struct dl_log *log, struct dl_route_result *out)
 {
@@ -214,6 +243,7 @@ int tool_cmd_route(struct tool *tool, int argc, char **argv)
 {
 	struct request r = { 0 };
 	struct dl_route_result routed = { 0 };
+	struct dl_route_avoided *avoided = NULL;
 	struct tool_input in;
 	int err;
 
@@ -230,11 +260,15 @@ int tool_cmd_route(struct tool *tool, int argc, char **argv)
 		       r.input.is_live ? "fabric" : r.input.from);
 		err = -EINVAL;
 	}
+	if (!err && r.avoid)
+		err = route_resolve_avoid(tool, &r, in.fabric, &avoided);
+	r.options.avoid = avoided;
 	if (!err)
 		err = route_compute(&r, &in, &tool->log, &routed);
 	if (!err && r.out)
 		err = route_write_snapshot(tool, &r, &in, routed.tables);
 	dl_route_result_release(&routed);
+	dl_route_avoided_free(avoided);
 	tool_input_free(&in);
 	return tool_exit_status(err);
 }

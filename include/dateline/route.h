@@ -75,7 +75,78 @@ struct dl_route_options {
 	 */
 	unsigned int repair_seconds;
 	double (*clock)(void);
+	/* Proven and any-SL mode: what is not to be used; NULL: nothing. */
+	const struct dl_route_avoided *avoid;
 };
+
+/* ---- planned changes (avoid.c) ---------------------------------------------- */
+
+/*
+ * A list of cables and switches that are not to be used (rules A15): lines
+ *
+ *	cable NAME/PORT
+ *	switch NAME
+ *
+ * with a name, also in double quotes, or a GUID; # begins a comment.  Every bad line is
+ * reported.  Returns 0, -EINVAL, -ENOMEM, or an error of reading.
+ */
+struct dl_route_avoid;
+
+int dl_route_avoid_read(const char *path, const struct dl_log *log, struct dl_route_avoid **out);
+int dl_route_avoid_read_stream(FILE *from, const char *name, const struct dl_log *log,
+			       struct dl_route_avoid **out);
+void dl_route_avoid_free(struct dl_route_avoid *a);
+
+enum dl_route_avoid_state {
+	DL_ROUTE_AVOID_ABSENT,	/* the fabric has no such cable or switch */
+	DL_ROUTE_AVOID_OUT,	/* no packet is sent across it */
+	DL_ROUTE_AVOID_ONLY_WAY /* it stays in use: others cannot be reached without it */
+};
+
+struct dl_route_avoided_item {
+	uint32_t line;
+	enum dl_route_avoid_state state;
+	uint32_t port, sw;   /* the named end of a cable, or DL_NONE; the switch, or DL_NONE */
+	const char *name;    /* as in the list */
+	unsigned int number; /* of the port; 0: a switch */
+	/* DL_ROUTE_AVOID_ONLY_WAY: whom it would cut off, and the node of one of them. */
+	uint32_t switches, adapters, example;
+};
+
+/* A list in a fabric. */
+struct dl_route_avoided {
+	struct dl_arena arena;
+	uint32_t n;
+	struct dl_route_avoided_item *items; /* by entry of the list */
+	bool *cut;			     /* by port index: both ends of a cable */
+	bool *leaf;			     /* by switch: passes nothing on */
+};
+
+/* 0 or -ENOMEM. */
+int dl_route_avoid_resolve(const struct dl_route_avoid *list, const struct dl_fabric *f,
+			   struct dl_route_avoided **out);
+void dl_route_avoided_free(struct dl_route_avoided *a);
+
+/* An item and what becomes of it, for people; its name alone. */
+#define DL_ROUTE_AVOID_TEXT 600
+void dl_route_avoid_text(const struct dl_route_avoided_item *item, const struct dl_fabric *f,
+			 char *out, size_t size);
+void dl_route_avoid_name(const struct dl_route_avoided_item *item, const struct dl_fabric *f,
+			 char *out, size_t size);
+
+/*
+ * What of the tables uses an item: forwarding entries that lead across it, and groups.
+ * O(switches x LIDs) for a switch.
+ */
+struct dl_route_avoid_use {
+	uint64_t entries;
+	uint32_t groups;
+};
+
+struct dl_route_avoid_use dl_route_avoid_count(const struct dl_route_avoided_item *item,
+					       const struct dl_tables *t);
+
+/* ---- routing ------------------------------------------------------------------ */
 
 /* "classic", "proven": the word for a mode. */
 const char *dl_route_mode_name(enum dl_route_mode mode);
@@ -157,7 +228,7 @@ struct dl_route_result {
  * neither tables nor tree).  Returns 0; -ENOTSUP when the fabric is refused
  * (the reason stands in the result, and with the culprits in the log);
  * -EPROTO (logged) when verification found a defect of the router; -EINVAL
- * (no such mode); -ENOMEM.
+ * (no such mode, or one that avoids nothing); -ENOMEM.
  */
 int dl_route(const struct dl_torus *t, const struct dl_torus_config *c,
 	     const struct dl_route_options *o, const struct dl_log *log,

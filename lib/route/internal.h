@@ -81,6 +81,13 @@ struct dl_route_rings {
 	 * has stopped.  All whole rings of a dimension share one table.
 	 */
 	uint8_t **moves[DL_TORUS_DIMS];
+	/*
+	 * By switch, NULL: none is avoided.  An avoided switch is a hole in `moves`;
+	 * own[switch * DL_TORUS_DIMS + dimension] has the moves of its ring for packets
+	 * that begin or end there.
+	 */
+	const bool *leaf;
+	uint8_t **own;
 };
 
 #define DL_ROUTE_BESIDE 2 /* squares */
@@ -95,7 +102,7 @@ uint32_t dl_route_ring_site(const struct dl_torus_grid *g, uint32_t ring, unsign
 
 /* Returns 0 or -ENOMEM.  All memory is the arena's. */
 int dl_route_rings_init(struct dl_route_rings *r, struct dl_arena *arena, const struct dl_torus *t,
-			const struct dl_route_rule *rule);
+			const bool *leaf, const struct dl_route_rule *rule);
 
 /*
  * The moves out of a site along `dim`: radix of them, by coordinate; those of
@@ -105,10 +112,28 @@ static inline const uint8_t *dl_route_moves(const struct dl_route_rings *r, uint
 					    unsigned int dim)
 {
 	const struct dl_torus_grid *g = &r->torus->grid;
-	uint32_t c[DL_TORUS_DIMS];
+	uint32_t c[DL_TORUS_DIMS], sw = r->torus->site_sw[site];
+	bool own = r->leaf && sw != DL_NONE && r->leaf[sw];
 
 	dl_torus_site_coord(g, site, c);
-	return r->moves[dim][dl_route_ring(g, site, dim)] + c[dim] * g->radix[dim];
+	return (own ? r->own[sw * DL_TORUS_DIMS + dim] :
+		      r->moves[dim][dl_route_ring(g, site, dim)]) +
+	       c[dim] * g->radix[dim];
+}
+
+/*
+ * The move at coordinate `at` of an avoided switch's own ring towards this switch, for
+ * LIDs of a parity along `dim`.
+ */
+static inline enum dl_route_move dl_route_move_to(const struct dl_route_rings *r, uint32_t sw,
+						  unsigned int dim, uint32_t at,
+						  unsigned int parity)
+{
+	const struct dl_torus_grid *g = &r->torus->grid;
+	uint32_t c[DL_TORUS_DIMS], radix = g->radix[dim];
+
+	dl_torus_site_coord(g, r->torus->sw_site[sw], c);
+	return r->own[sw * DL_TORUS_DIMS + dim][(parity * radix + at) * radix + c[dim]];
 }
 
 /* Is there a live cable from this site in this direction? */
@@ -138,7 +163,9 @@ dl_tables_sl2vl_row dl_route_sl2vl(unsigned int in, unsigned int out,
 
 /* Its arguments, and what all parts of it need; freed when it ends. */
 struct dl_route_pass {
-	const struct dl_torus *torus;
+	const struct dl_torus *torus; /* without what is avoided (transit.c) */
+	const struct dl_torus *whole; /* as it is */
+	const bool *leaf;	      /* by switch: avoided; NULL: none is */
 	const struct dl_torus_config *config;
 	const struct dl_route_options *options;
 	const struct dl_log *log;
@@ -167,6 +194,12 @@ int dl_route_unicast(struct dl_route_pass *p, struct dl_tables *t);
 /* Does classic mode refuse this torus (rules A8)?  Logs why. */
 enum dl_route_refusal dl_route_classic_refusal(const struct dl_torus *t, const struct dl_log *log);
 
+/* Set p->torus and p->leaf by what is avoided (transit.c).  0 or -ENOMEM. */
+int dl_route_transit(struct dl_route_pass *p);
+
+/* Does the result keep clear of what is out of use? */
+bool dl_route_avoid_kept(const struct dl_route_pass *p);
+
 /* Proven mode (rules A12). */
 int dl_route_proven(struct dl_route_pass *p);
 
@@ -175,8 +208,9 @@ int dl_route_proven(struct dl_route_pass *p);
 /* An empty tree for so many switches and cables; NULL: no memory. */
 struct dl_route_tree *dl_route_tree_new(uint32_t nswitches, uint32_t ncables);
 
-/* The tree of rules A9 from a root (DL_NONE: its own choice), if partial. */
-int dl_route_partial_tree(const struct dl_torus *t, uint32_t root, struct dl_route_tree **out);
+/* The tree of rules A9 from a root (DL_NONE: its own choice), if partial; `leaf` as above. */
+int dl_route_partial_tree(const struct dl_torus *t, const bool *leaf, uint32_t root,
+			  struct dl_route_tree **out);
 
 /* Does the tree reach every placed switch?  Logs one that it misses. */
 bool dl_route_tree_complete(const struct dl_torus *t, const struct dl_route_tree *tree,

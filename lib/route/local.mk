@@ -1,5 +1,6 @@
 libdlroute_la_SOURCES += \
 	include/dateline/route.h \
+	lib/route/avoid.c \
 	lib/route/check.c \
 	lib/route/classic.c \
 	lib/route/describe.c \
@@ -9,6 +10,7 @@ libdlroute_la_SOURCES += \
 	lib/route/route.c \
 	lib/route/sl.c \
 	lib/route/ties.c \
+	lib/route/transit.c \
 	lib/route/tree.c \
 	lib/route/unicast.c \
 	lib/route/vlarb.c \

@@ -85,18 +85,24 @@ static void measure_reach(struct ring *r)
 	}
 }
 
-/* Returns whether nothing is missing. */
-static bool read_ring(const struct dl_torus *t, unsigned int dim, uint32_t number, struct ring *r)
+/* Returns whether nothing is missing.  Of what is avoided, `own` is there. */
+static bool read_ring(const struct dl_route_rings *rings, unsigned int dim, uint32_t number,
+		      uint32_t own, struct ring *r)
 {
+	const struct dl_torus *t = rings->torus;
 	bool whole = true;
-	uint32_t i, site;
+	uint32_t i, site, sw;
 
 	r->radix = t->grid.radix[dim];
 	r->mesh = t->grid.mesh[dim];
 	for (i = 0; i < r->radix; i++) {
+		sw = t->site_sw[dl_route_ring_site(&t->grid, number, dim, i)];
+		r->sw[i] = sw != DL_NONE && (!rings->leaf || !rings->leaf[sw] || sw == own);
+	}
+	for (i = 0; i < r->radix; i++) {
 		site = dl_route_ring_site(&t->grid, number, dim, i);
-		r->sw[i] = t->site_sw[site] != DL_NONE;
-		r->link[i] = dl_route_link_alive(t, site, dl_torus_dir(dim, false));
+		r->link[i] = r->sw[i] && r->sw[(i + 1) % r->radix] &&
+			     dl_route_link_alive(t, site, dl_torus_dir(dim, false));
 		whole &= r->sw[i] && (r->link[i] || (r->mesh && i == r->radix - 1));
 	}
 	measure_reach(r);
@@ -155,14 +161,40 @@ static uint8_t *make_moves(const struct ring *r, struct dl_arena *arena,
 	return moves;
 }
 
+/* The moves of avoided switches' own rings. */
+static int make_own_moves(struct dl_route_rings *r, struct dl_arena *arena,
+			  const struct dl_route_rule *rule)
+{
+	const struct dl_torus *t = r->torus;
+	uint32_t nsw = t->fabric->nswitches;
+	struct ring ring;
+	unsigned int d;
+
+	if (!r->leaf)
+		return 0;
+	r->own = dl_arena_array(arena, nsw * (size_t)DL_TORUS_DIMS, sizeof(*r->own));
+	for (uint32_t s = 0; r->own && s < nsw; s++) {
+		for (d = 0; r->leaf[s] && t->sw_site[s] != DL_NONE && d < DL_TORUS_DIMS; d++) {
+			uint32_t number = dl_route_ring(&t->grid, t->sw_site[s], d);
+			bool whole = read_ring(r, d, number, s, &ring);
+			uint8_t *moves = make_moves(&ring, arena, whole ? rule : NULL);
+
+			if (!moves)
+				return -ENOMEM;
+			r->own[s * DL_TORUS_DIMS + d] = moves;
+		}
+	}
+	return r->own ? 0 : -ENOMEM;
+}
+
 int dl_route_rings_init(struct dl_route_rings *r, struct dl_arena *arena, const struct dl_torus *t,
-			const struct dl_route_rule *rule)
+			const bool *leaf, const struct dl_route_rule *rule)
 {
 	uint32_t number, nrings;
 	struct ring ring;
 	unsigned int d;
 
-	r->torus = t;
+	*r = (struct dl_route_rings){ .torus = t, .leaf = leaf };
 	for (d = 0; d < DL_TORUS_DIMS; d++) {
 		uint8_t *shared = NULL, *moves;
 
@@ -171,7 +203,7 @@ int dl_route_rings_init(struct dl_route_rings *r, struct dl_arena *arena, const 
 		if (!r->moves[d])
 			return -ENOMEM;
 		for (number = 0; number < nrings; number++) {
-			bool whole = read_ring(t, d, number, &ring);
+			bool whole = read_ring(r, d, number, DL_NONE, &ring);
 
 			moves = whole && shared ? shared :
 						  make_moves(&ring, arena, whole ? rule : NULL);
@@ -182,5 +214,5 @@ int dl_route_rings_init(struct dl_route_rings *r, struct dl_arena *arena, const 
 			r->moves[d][number] = moves;
 		}
 	}
-	return 0;
+	return make_own_moves(r, arena, rule);
 }

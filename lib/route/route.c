@@ -24,6 +24,7 @@ void dl_route_options_init(struct dl_route_options *o)
 	o->high_limit = DEFAULT_HIGH_LIMIT;
 	o->repair_seconds = DEFAULT_REPAIR_SECONDS;
 	o->clock = NULL;
+	o->avoid = NULL;
 }
 
 const char *dl_route_mode_name(enum dl_route_mode mode)
@@ -109,10 +110,10 @@ static bool enough_vls(const struct dl_route_pass *p)
  */
 static struct dl_route_vls vls_of(const struct dl_route_pass *pass, uint32_t port)
 {
-	const struct dl_fabric_port *ports = pass->torus->fabric->ports;
+	const struct dl_fabric_port *ports = pass->whole->fabric->ports;
 	struct dl_route_vls vls = pass->vls;
 
-	if (pass->torus->port_dir[port] == DL_TORUS_DIRS && ports[port].vls) {
+	if (pass->whole->port_dir[port] == DL_TORUS_DIRS && ports[port].vls) {
 		vls.end = ports[port].vls;
 		if (ports[port].peer != DL_NONE)
 			route_least(&vls.end, &ports[ports[port].peer]);
@@ -124,7 +125,7 @@ static struct dl_route_vls vls_of(const struct dl_route_pass *pass, uint32_t por
 
 static int fill_sl2vl(const struct dl_route_pass *pass, struct dl_tables *tables)
 {
-	const struct dl_fabric *f = tables->fabric;
+	const struct dl_fabric *f = pass->whole->fabric;
 	uint16_t row[DL_TORUS_DIRS + 1][DL_TORUS_DIRS], end[2];
 	unsigned int in, out;
 	uint32_t s, p;
@@ -166,7 +167,7 @@ static int fill_sl2vl(const struct dl_route_pass *pass, struct dl_tables *tables
 
 static int fill_vlarb(const struct dl_route_pass *pass, struct dl_tables *tables)
 {
-	const struct dl_fabric *f = tables->fabric;
+	const struct dl_fabric *f = pass->whole->fabric;
 	uint32_t p;
 
 	for (p = 0; p < f->nports; p++) {
@@ -268,8 +269,8 @@ int dl_route_dor_tables(struct dl_route_pass *p)
 int dl_route_forwarding(const struct dl_torus *t, const struct dl_torus_config *c,
 			struct dl_tables *tables)
 {
-	struct dl_route_pass p = { .torus = t, .config = c };
-	int err = dl_route_rings_init(&p.rings, &p.arena, t, &p.rule);
+	struct dl_route_pass p = { .torus = t, .whole = t, .config = c };
+	int err = dl_route_rings_init(&p.rings, &p.arena, t, NULL, &p.rule);
 
 	if (!err)
 		err = dl_route_unicast(&p, tables);
@@ -286,7 +287,7 @@ static int route_unchecked(struct dl_route_pass *p)
 
 	if (!err)
 		err = dl_route_path_sls(p);
-	return err ? err : dl_route_partial_tree(p->torus, DL_NONE, &p->out->tree);
+	return err ? err : dl_route_partial_tree(p->torus, p->leaf, DL_NONE, &p->out->tree);
 }
 
 static int route_classic(struct dl_route_pass *p)
@@ -316,6 +317,9 @@ static int route_all(struct dl_route_pass *p)
 
 	if (p->options->mode > DL_ROUTE_UNCHECKED)
 		return -EINVAL;
+	if (p->options->avoid && p->options->mode != DL_ROUTE_PROVEN &&
+	    p->options->mode != DL_ROUTE_ANY_SL)
+		return -EINVAL;
 	if (!dl_route_input_sound(p))
 		return -EPROTO;
 	if (!p->torus->fabric->nswitches) {
@@ -333,11 +337,20 @@ static int route_all(struct dl_route_pass *p)
 	p->rule = dl_route_rule(p->options, p->config, &p->torus->grid, p->vls.between);
 	if (p->rule.by_parity)
 		err = dl_route_lid_parities(&p->rule, p->torus->fabric, &p->arena, &p->lid_parity);
+	if (!err && p->options->avoid)
+		err = dl_route_transit(p);
 	if (!err)
-		err = dl_route_rings_init(&p->rings, &p->arena, p->torus, &p->rule);
+		err = dl_route_rings_init(&p->rings, &p->arena, p->torus, p->leaf, &p->rule);
 	if (!err)
 		err = modes[p->options->mode](p);
 	if (!err && !dl_route_result_sound(p))
+		err = -EPROTO;
+	/* What is avoided is in the fabric after all. */
+	if (p->out->tables)
+		p->out->tables->fabric = p->whole->fabric;
+	if (p->out->verification)
+		p->out->verification->fabric = p->whole->fabric;
+	if (!err && dl_broken(p->log, dl_route_avoid_kept(p)))
 		err = -EPROTO;
 	return err;
 }
@@ -346,7 +359,9 @@ int dl_route(const struct dl_torus *t, const struct dl_torus_config *c,
 	     const struct dl_route_options *o, const struct dl_log *log,
 	     struct dl_route_result *out)
 {
-	struct dl_route_pass p = { .torus = t, .config = c, .options = o, .log = log, .out = out };
+	struct dl_route_pass p = {
+		.torus = t, .whole = t, .config = c, .options = o, .log = log, .out = out
+	};
 	int err;
 
 	memset(out, 0, sizeof(*out));

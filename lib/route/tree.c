@@ -23,6 +23,7 @@
 
 struct builder {
 	const struct dl_torus *torus;
+	const bool *leaf; /* by switch: avoided, left to whoever attaches it; NULL: none */
 	struct dl_route_tree *tree;
 	uint8_t *dir; /* by switch: the direction to its parent */
 };
@@ -49,6 +50,14 @@ struct dl_route_tree *dl_route_tree_new(uint32_t nswitches, uint32_t ncables)
 void dl_route_tree_free(struct dl_route_tree *tree)
 {
 	free(tree);
+}
+
+/* The switch at a site that passes packets on, or DL_NONE. */
+static uint32_t tree_switch(const struct builder *b, uint32_t site)
+{
+	uint32_t sw = b->torus->site_sw[site];
+
+	return sw != DL_NONE && b->leaf && b->leaf[sw] ? DL_NONE : sw;
 }
 
 static bool is_in(const struct builder *b, uint32_t sw)
@@ -81,7 +90,9 @@ static void tree_branch(struct builder *b, uint32_t sw, unsigned int dir, bool b
 		dateline = c[dim] == (dir & 1 ? 0 : t->grid.radix[dim] - 1);
 		if ((dateline && !beyond) || !dl_route_link_alive(t, site, dir))
 			return;
-		next = t->site_sw[dl_torus_site_next(&t->grid, site, dir)];
+		next = tree_switch(b, dl_torus_site_next(&t->grid, site, dir));
+		if (next == DL_NONE)
+			return;
 		if (!is_in(b, next))
 			tree_attach(b, next, sw, dl_torus_opposite(dir));
 		else if (b->tree->parent[next] != sw)
@@ -96,7 +107,7 @@ static bool ring_in_tree(const struct builder *b, uint32_t site, unsigned int di
 	uint32_t ring = dl_route_ring(&t->grid, site, dim), i;
 
 	for (i = 0; i < t->grid.radix[dim]; i++) {
-		uint32_t sw = t->site_sw[dl_route_ring_site(&t->grid, ring, dim, i)];
+		uint32_t sw = tree_switch(b, dl_route_ring_site(&t->grid, ring, dim, i));
 
 		if (sw != DL_NONE && !is_in(b, sw))
 			return false;
@@ -147,13 +158,14 @@ static void tree_grow(struct builder *b)
 }
 
 /* Is any switch missing at this coordinate of the dimension? */
-static bool plane_whole(const struct dl_torus *t, unsigned int dim, uint32_t at)
+static bool plane_whole(const struct builder *b, unsigned int dim, uint32_t at)
 {
+	const struct dl_torus *t = b->torus;
 	uint32_t site, c[DL_TORUS_DIMS];
 
 	for (site = 0; site < t->nsites; site++) {
 		dl_torus_site_coord(&t->grid, site, c);
-		if (c[dim] == at && t->site_sw[site] == DL_NONE)
+		if (c[dim] == at && tree_switch(b, site) == DL_NONE)
 			return false;
 	}
 	return true;
@@ -178,8 +190,9 @@ static uint32_t from_middle(uint32_t radix, uint32_t n)
  * at its y: no branch along x then ends at the hole, and the line along y
  * through the hole is attached to the root's row on its own ring.
  */
-static uint32_t choose_root(const struct dl_torus *t)
+static uint32_t choose_root(const struct builder *b)
 {
+	const struct dl_torus *t = b->torus;
 	const uint32_t *radix = t->grid.radix;
 	uint32_t c[DL_TORUS_DIMS], n, d;
 	bool found = false;
@@ -188,14 +201,14 @@ static uint32_t choose_root(const struct dl_torus *t)
 		c[d] = radix[d] / 2;
 	for (n = 0; n < radix[2] && !found; n++) {
 		c[2] = from_middle(radix[2], n);
-		found = plane_whole(t, 2, c[2]);
+		found = plane_whole(b, 2, c[2]);
 	}
 	if (!found)
 		c[2] = radix[2] / 2;
 	for (n = 0; n <= 2 * (radix[0] + radix[1]) && !found; n++) {
 		for (d = 0; d < 2; d++)
 			c[d] = from_middle(radix[d], n);
-		found = plane_whole(t, 0, c[0]) && plane_whole(t, 1, c[1]);
+		found = plane_whole(b, 0, c[0]) && plane_whole(b, 1, c[1]);
 	}
 	for (d = 0; d < 2 && !found; d++)
 		c[d] = radix[d] / 2;
@@ -203,7 +216,7 @@ static uint32_t choose_root(const struct dl_torus *t)
 	for (n = 0; n < t->nsites; n++) {
 		uint32_t site = (dl_torus_site(&t->grid, c) + n) % t->nsites;
 
-		if (t->site_sw[site] != DL_NONE)
+		if (tree_switch(b, site) != DL_NONE)
 			return t->site_sw[site];
 	}
 	return DL_NONE;
@@ -238,16 +251,17 @@ static void list_cables(struct builder *b)
 	b->tree->cable_first[s] = total;
 }
 
-int dl_route_partial_tree(const struct dl_torus *t, uint32_t root, struct dl_route_tree **out)
+int dl_route_partial_tree(const struct dl_torus *t, const bool *leaf, uint32_t root,
+			  struct dl_route_tree **out)
 {
 	uint32_t nsw = t->fabric->nswitches;
-	struct builder b = { .torus = t };
+	struct builder b = { .torus = t, .leaf = leaf };
 	int err = -ENOMEM;
 
 	b.dir = malloc(nsw + 1);
 	b.tree = dl_route_tree_new(nsw, t->nlinks + t->noff_links);
 	if (b.tree && b.dir) {
-		b.tree->root = root == DL_NONE ? choose_root(t) : root;
+		b.tree->root = root == DL_NONE ? choose_root(&b) : root;
 		if (b.tree->root != DL_NONE) {
 			tree_attach(&b, b.tree->root, DL_NONE, DL_TORUS_DIRS);
 			tree_grow(&b);

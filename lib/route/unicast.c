@@ -322,6 +322,57 @@ static void fill_row(struct unicast *u, uint32_t sw)
 	local_lids(u, sw, row);
 }
 
+/* ---- avoided switches -------------------------------------------------- */
+
+/* Along one of its rings to an end port of an avoided switch, over this switch's port. */
+static void fill_towards(struct unicast *u, const struct dl_fabric_port *end, uint32_t sw,
+			 uint32_t to, unsigned int dim)
+{
+	const struct dl_torus *t = u->torus;
+	uint8_t *row = u->tables->lft + sw * (size_t)u->tables->stride;
+	uint32_t at[DL_TORUS_DIMS], c[DL_TORUS_DIMS], lid, i;
+
+	dl_torus_site_coord(&t->grid, t->sw_site[sw], at);
+	dl_torus_site_coord(&t->grid, t->sw_site[to], c);
+	for (i = 0; end->lid && i >> end->lmc == 0; i++) {
+		unsigned int parity =
+			dl_route_parity(dl_route_lid_parity(u->pass, end->lid + i), c, dim);
+		enum dl_route_move move =
+			dl_route_move_to(&u->pass->rings, to, dim, at[dim], parity);
+		unsigned int dir = move == DL_ROUTE_CUT ? NOWHERE :
+							  dl_torus_dir(dim, move == DL_ROUTE_MINUS);
+
+		lid = end->lid + i;
+		row[lid] = u->port[dir * NRANKS + u->lid_rank[lid]];
+	}
+}
+
+/* An avoided switch is a hole in its rings, but to packets that end there. */
+static void fill_own_rings(struct unicast *u, uint32_t to)
+{
+	const struct dl_torus *t = u->torus;
+	const struct dl_fabric *f = t->fabric;
+	const struct dl_fabric_node *n = &f->nodes[f->switches[to]];
+
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
+		uint32_t ring = dl_route_ring(&t->grid, t->sw_site[to], d);
+
+		for (uint32_t i = 0; i < t->grid.radix[d]; i++) {
+			uint32_t sw = t->site_sw[dl_route_ring_site(&t->grid, ring, d, i)];
+
+			if (sw == DL_NONE || sw == to)
+				continue;
+			ports_by_rank(u, sw);
+			for (unsigned int p = 0; p <= n->nports; p++) {
+				uint32_t end = end_port_behind(f, n, p);
+
+				if (end != DL_NONE)
+					fill_towards(u, &f->ports[end], sw, to, d);
+			}
+		}
+	}
+}
+
 /* ---- off-torus switches ------------------------------------------------ */
 
 /* Everything over the uplink. */
@@ -383,6 +434,9 @@ int dl_route_unicast(struct dl_route_pass *p, struct dl_tables *t)
 			fill_row(&u, s);
 	}
 	dl_progress(p->log, "routing", " switches", 1, 1);
+	for (s = 0; p->leaf && s < torus->fabric->nswitches; s++)
+		if (p->leaf[s] && torus->sw_site[s] != DL_NONE)
+			fill_own_rings(&u, s);
 	for (s = 0; s < torus->nunplaced; s++)
 		fill_up(&u, torus->unplaced[s]);
 	for (s = 0; s < torus->nunplaced; s++)

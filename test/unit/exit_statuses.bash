@@ -101,6 +101,17 @@ mkdir x.net
 ends 3 'cannot' /dev/null gen 2 2 2 -o x
 ends 3 'cannot write' /dev/null route t.net -o /proc/x
 ends 3 'cannot create' /dev/null route t.net -o /proc/x/y
+# What is to be avoided: used, not there, the only way, damaged.
+echo 'cable S_0_0_0/1' >avoid
+ends 0 'out of use' /dev/null route t.net -o v.dls --avoid avoid
+echo 'switch S_9_9_9' >avoid
+ends 1 'not in the fabric' /dev/null route t.net -o v.dls --avoid avoid
+echo 'cable H_0_0_0_1/1' >avoid
+ends 1 'the only way to 0 switches and 1 adapter' /dev/null route t.net -o v.dls --avoid avoid
+echo 'cable S_0_0_0' >avoid
+ends 2 'avoid:1: expected NAME/PORT' /dev/null route t.net -o v.dls --avoid avoid
+ends 2 'cannot open missing' /dev/null route t.net -o v.dls --avoid missing
+ends 2 'proven and any-SL' /dev/null route t.net -o v.dls --avoid avoid --mode classic
 # Exports replace each other, and nothing else.
 ends 2 'is no directory' /dev/null route t.net -o empty
 ends 0 . /dev/null snapshot t -o t3.dls

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dateline/route.h"
 #include "tools/common/hosts.h"
 #include "path.h"
 
@@ -302,6 +303,21 @@ static json_t *path_flows(const struct cables *c, uint32_t port, uint32_t top)
 	return list;
 }
 
+/* The cable, its packets, and whatever else in the tables leads across it either way. */
+static json_t *path_crossing_json(const struct cables *c, const struct path_request *r,
+				  uint32_t port)
+{
+	const struct dl_route_avoided_item item = { .state = DL_ROUTE_AVOID_OUT, .port = port };
+	struct dl_route_avoid_use use = dl_route_avoid_count(&item, c->find->in->snapshot.tables);
+
+	return json_pack("{s:o, s:I, s:I, s:I, s:i, s:o}", "cable",
+			 path_cable_json(c->find->in, port), "flows",
+			 (json_int_t)c->load.flows[port], "flows_back",
+			 (json_int_t)c->load.flows[c->f->ports[port].peer], "entries",
+			 (json_int_t)use.entries, "groups", use.groups, "paths",
+			 path_flows(c, port, r->top));
+}
+
 static int through_json(const struct cables *c, const struct path_request *r,
 			const struct dl_log *log, json_t **out)
 {
@@ -316,12 +332,8 @@ static int through_json(const struct cables *c, const struct path_request *r,
 		       r->through);
 		return -EINVAL;
 	}
-	*out = json_pack("{s:b, s:{s:o, s:I, s:o}}", "delivered", true, "through", "cable",
-			 path_cable_json(c->find->in, port), "flows",
-			 (json_int_t)c->load.flows[port], "paths", path_flows(c, port, r->top));
-	if (r->counted)
-		json_object_set_new(json_object_get(*out, "through"), "counters",
-				    path_counters_json(r, c->f, port));
+	*out = json_pack("{s:b, s:o}", "delivered", true, "through",
+			 path_crossing_json(c, r, port));
 	return 0;
 }
 

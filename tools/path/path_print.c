@@ -159,7 +159,8 @@ static void print_through(const json_t *through, FILE *to)
 	size_t listed = json_array_size(tool_at(through, "paths"));
 
 	tool_print(to, through,
-		   CABLE("cable.") ": {flows#path}\n"
+		   CABLE("cable.") ": {flows#path}, and {flows_back} back; "
+				   "forwarding entries: {entries}, groups: {groups}\n"
 				   "{*paths}  SL {sl:2}  " END("from.") " to " END("to.") "\n{/}");
 	print_ends(tool_at(through, "counters"), "  ", to);
 	if ((json_int_t)listed < tool_int_at(through, "flows"))

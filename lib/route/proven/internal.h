@@ -68,6 +68,7 @@ struct dl_repair_net {
 	uint8_t *target_parity;
 	uint32_t *lid_target; /* by LID, or DL_NONE */
 	const struct dl_route_rule *rule;
+	const bool *leaf; /* by switch: passes nothing on; NULL: none is such */
 	/* From a direction (DL_TORUS_DIRS: an end port) into another, by SL. */
 	struct dl_repair_transition transition[DL_TORUS_DIRS + 1][DL_TORUS_DIRS + 1][DL_REPAIR_SLS];
 	/* VL of a class in a direction. */
@@ -76,6 +77,12 @@ struct dl_repair_net {
 
 /* Returns 0 or -ENOMEM; a port of a switch may lead to no switch. */
 int dl_repair_net_init(struct dl_repair_net *net, struct dl_route_pass *p);
+
+/* May packets for a target at switch `to` be sent to this switch? */
+static inline bool dl_repair_may_enter(const struct dl_repair_net *net, uint32_t sw, uint32_t to)
+{
+	return !net->leaf || !net->leaf[sw] || sw == to;
+}
 
 /* No spanning tree has more pairs of links that meet. */
 static inline size_t dl_repair_tree_pairs(const struct dl_repair_net *net)
@@ -192,10 +199,11 @@ struct dl_repair_dor {
 struct dl_repair_paths {
 	const struct dl_repair_net *net;
 	struct dl_repair_cdg *cdg;
-	struct dl_arena arena;		  /* of these two: */
-	uint8_t *next;			  /* index at [target * nsw + from], or DL_REPAIR_NO_LINK */
-	uint16_t *classes;		  /* likewise */
-	const uint8_t **moves;		  /* by switch and dimension: its row of moves */
+	struct dl_arena arena; /* of these two: */
+	uint8_t *next;	       /* index at [target * nsw + from], or DL_REPAIR_NO_LINK */
+	uint16_t *classes;     /* likewise */
+	const uint8_t **moves; /* by switch and dimension: its row of moves */
+	const struct dl_route_rings *rings;
 	uint32_t (*coord)[DL_TORUS_DIMS]; /* of a placed switch */
 	/* What the last insertion did, to take it back. */
 	struct dl_repair_step {

@@ -144,7 +144,9 @@ int dl_repair_net_init(struct dl_repair_net *net, struct dl_route_pass *p)
 	struct dl_fabric_links cables;
 	int err = dl_fabric_links_init(&cables, p->torus->fabric);
 
-	*net = (struct dl_repair_net){ .torus = p->torus, .nsw = nsw, .rule = &p->rule };
+	*net = (struct dl_repair_net){
+		.torus = p->torus, .nsw = nsw, .rule = &p->rule, .leaf = p->leaf
+	};
 	if (!err && !(DL_REPAIR_NEW(&p->arena, link_of, cables.n) &&
 		      DL_REPAIR_NEW(&p->arena, net->links, cables.n) &&
 		      DL_REPAIR_NEW(&p->arena, net->ports, cables.n) &&

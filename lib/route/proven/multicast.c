@@ -178,14 +178,15 @@ static uint32_t link_between(const struct dl_repair_net *net, uint32_t from, uin
 	return DL_NONE;
 }
 
-static uint32_t draw_root(const struct dl_torus *t, unsigned int attempt)
+static uint32_t draw_root(const struct dl_repair_net *net, unsigned int attempt)
 {
+	const struct dl_torus *t = net->torus;
 	struct dl_random r = { .seed = SEED, .stream = attempt };
 	uint32_t sw = dl_random_below(&r, t->fabric->nswitches), i;
 
 	for (i = 0; i < t->fabric->nswitches; i++, sw++) {
 		sw %= t->fabric->nswitches;
-		if (t->sw_site[sw] != DL_NONE)
+		if (t->sw_site[sw] != DL_NONE && dl_repair_may_enter(net, sw, DL_NONE))
 			return sw;
 	}
 	return DL_NONE;
@@ -209,7 +210,9 @@ static uint32_t tree_repair_grow(struct dl_repair_tree *s, const struct dl_route
 	uint32_t i, sw, up, out, moved = 0;
 
 	memset(s->up, 0xFF, net->nsw * sizeof(*s->up));
-	set_root(s, model->root == DL_NONE ? 0 : model->root);
+	for (sw = 0; sw + 1 < net->nsw && !dl_repair_may_enter(net, sw, DL_NONE);)
+		sw++;
+	set_root(s, model->root == DL_NONE ? sw : model->root);
 	for (i = 1; i < model->norder; i++) {
 		sw = model->order[i];
 		up = link_between(net, sw, model->parent[sw]);
@@ -220,6 +223,8 @@ static uint32_t tree_repair_grow(struct dl_repair_tree *s, const struct dl_route
 	}
 	for (i = 0; i < s->norder; i++) {
 		sw = s->order[i];
+		if (i && !dl_repair_may_enter(net, sw, DL_NONE))
+			continue;
 		for (out = net->first[sw]; out < net->first[sw + 1]; out++) {
 			up = net->links[out].back;
 			if (s->in[net->links[out].to])
@@ -237,9 +242,10 @@ static uint32_t tree_repair_grow(struct dl_repair_tree *s, const struct dl_route
 
 int dl_repair_tree_try(struct dl_repair_tree *s, unsigned int attempt, uint32_t *moved)
 {
-	const struct dl_torus *t = s->cdg->net->torus;
+	const struct dl_repair_net *net = s->cdg->net;
 	struct dl_route_tree *model;
-	int err = dl_route_partial_tree(t, attempt ? draw_root(t, attempt) : DL_NONE, &model);
+	int err = dl_route_partial_tree(net->torus, net->leaf,
+					attempt ? draw_root(net, attempt) : DL_NONE, &model);
 
 	if (err)
 		return err;
@@ -254,7 +260,8 @@ int dl_repair_tree_try(struct dl_repair_tree *s, unsigned int attempt, uint32_t 
 int dl_repair_tree_any(struct dl_repair_tree *s)
 {
 	struct dl_route_tree *model;
-	int err = dl_route_partial_tree(s->cdg->net->torus, DL_NONE, &model);
+	const struct dl_repair_net *net = s->cdg->net;
+	int err = dl_route_partial_tree(net->torus, net->leaf, DL_NONE, &model);
 
 	if (err)
 		return err;

@@ -33,6 +33,7 @@ int dl_repair_paths_init(struct dl_repair_paths *p, struct dl_arena *arena,
 
 	p->net = cdg->net;
 	p->cdg = cdg;
+	p->rings = rings;
 	if (!(DL_REPAIR_NEW(arena, p->moves, n * DL_TORUS_DIMS) &&
 	      DL_REPAIR_NEW(arena, p->coord, n) &&
 	      DL_REPAIR_NEW(arena, p->steps, n * 2 * DL_REPAIR_SLS)))
@@ -85,7 +86,7 @@ int dl_repair_dor_init(struct dl_repair_dor *d, struct dl_arena *arena, uint32_t
 
 /*
  * On a ring that is cut between a switch and its target: on towards it as far
- * as there are cables, then the early turn.
+ * as there are cables and switches that pass packets on, then the early turn.
  */
 static unsigned int towards_cut(const struct dl_repair_paths *p, uint32_t from, unsigned int dim,
 				uint32_t to)
@@ -95,8 +96,12 @@ static unsigned int towards_cut(const struct dl_repair_paths *p, uint32_t from, 
 	uint32_t ahead = (to + g->radix[dim] - at) % g->radix[dim];
 	uint32_t behind = g->radix[dim] - ahead;
 	bool minus = g->mesh[dim] || ahead == behind ? to < at : behind < ahead;
+	unsigned int index = p->net->dir_index[from * DL_TORUS_DIRS + dl_torus_dir(dim, minus)];
+	const struct dl_repair_link *link = &p->net->links[p->net->first[from] + index];
 
-	return p->net->dir_index[from * DL_TORUS_DIRS + dl_torus_dir(dim, minus)];
+	return index != DL_REPAIR_NO_LINK && dl_repair_may_enter(p->net, link->to, DL_NONE) ?
+		       index :
+		       DL_REPAIR_NO_LINK;
 }
 
 /* `parity`: the target's, by dimension. */
@@ -126,6 +131,32 @@ static unsigned int dor_index(const struct dl_repair_paths *p, uint32_t from,
 	return DL_REPAIR_NO_LINK;
 }
 
+/* To an avoided switch, along its own rings, where it is a hole to all other packets. */
+static void dor_own_rings(const struct dl_repair_paths *p, struct dl_repair_dor *d,
+			  const unsigned int parity[DL_TORUS_DIMS])
+{
+	const struct dl_repair_net *net = p->net;
+	const struct dl_torus *t = net->torus;
+
+	for (unsigned int dim = 0; dim < DL_TORUS_DIMS; dim++) {
+		uint32_t ring = dl_route_ring(&t->grid, t->sw_site[d->to], dim);
+
+		for (uint32_t i = 0; i < t->grid.radix[dim]; i++) {
+			uint32_t s = t->site_sw[dl_route_ring_site(&t->grid, ring, dim, i)];
+			enum dl_route_move move;
+
+			if (s == DL_NONE || s == d->to)
+				continue;
+			move = dl_route_move_to(p->rings, d->to, dim, i, parity[dim]);
+			d->next[s] =
+				move == DL_ROUTE_CUT ?
+					DL_REPAIR_NO_LINK :
+					net->dir_index[s * DL_TORUS_DIRS +
+						       dl_torus_dir(dim, move == DL_ROUTE_MINUS)];
+		}
+	}
+}
+
 void dl_repair_dor_find(const struct dl_repair_paths *p, uint32_t target, struct dl_repair_dor *d)
 {
 	const struct dl_repair_net *net = p->net;
@@ -142,11 +173,17 @@ void dl_repair_dor_find(const struct dl_repair_paths *p, uint32_t target, struct
 		return;
 	dl_route_sls_to(net->rule, t, to, parity, d->sls);
 	at = t->site_sw[t->attachment[to]];
+	/* Are all uplinks to where it is attached in use? */
+	for (s = to; s != at; s = net->links[net->first[s] + net->uplink_index[s]].to)
+		if (net->uplink_index[s] == DL_REPAIR_NO_LINK)
+			return;
 	for (dim = 0; dim < DL_TORUS_DIMS; dim++)
 		along[dim] = dl_route_parity(parity, p->coord[at], dim);
 	for (s = 0; s < net->nsw; s++)
 		d->next[s] = t->sw_site[s] == DL_NONE ? net->uplink_index[s] :
 							dor_index(p, s, p->coord[at], along);
+	if (net->leaf && net->leaf[at] && at == to)
+		dor_own_rings(p, d, along);
 	/* An off-torus switch: to where it is attached, then down to it. */
 	d->next[to] = DL_REPAIR_NO_LINK;
 	for (s = to; s != at; s = link->to) {

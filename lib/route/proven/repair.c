@@ -560,7 +560,7 @@ static int try_unchanged(struct repair *r)
 	int err = dl_route_path_sls(r->pass);
 
 	if (!err)
-		err = dl_route_partial_tree(t, DL_NONE, &out->tree);
+		err = dl_route_partial_tree(t, r->pass->leaf, DL_NONE, &out->tree);
 	if (!err && !dl_route_tree_complete(t, out->tree, NULL))
 		err = -EPROTO;
 	if (!err)
@@ -596,7 +596,7 @@ int dl_route_proven(struct dl_route_pass *pass)
 		r.deadline = r.clock() + o->repair_seconds;
 	r.end = r.deadline + o->repair_seconds / 4.0 + 1;
 	err = dl_route_dor_tables(pass);
-	if (!err && is_whole(pass->torus)) {
+	if (!err && is_whole(pass->torus) && !pass->leaf) {
 		err = try_unchanged(&r);
 		/* -ENOTCONN: some adapter has no cable; check_connected() says which. */
 		if (err != -EPROTO && err != -ENOTCONN)

@@ -84,6 +84,8 @@ static void reroute_offer(struct dl_repair_rerouter *m, uint32_t l)
 	bool refused = m->refused[link->from];
 	unsigned int rank = refused ? AFTER_DOR : BEFORE_DOR;
 
+	if (!dl_repair_may_enter(m->paths->net, link->to, m->dor.to))
+		return;
 	if (m->dor.next[link->from] == link->index) {
 		if (refused)
 			return;
@@ -203,6 +205,7 @@ static void reroute_choose(struct dl_repair_rerouter *m, const struct dl_repair_
 		uint32_t to = net->links[l].to;
 
 		if ((tree->place[to] > tree->place[sw]) != down || m->hops[to] == DL_NONE ||
+		    !dl_repair_may_enter(net, to, net->target_sw[target]) ||
 		    m->hops[to] + 1 > m->hops[sw] ||
 		    /* Of equals the first or the last, in turn. */
 		    (m->hops[to] + 1 == m->hops[sw] && (target ^ sw) % 2))

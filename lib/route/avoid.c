@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Cables and switches that an administrator takes out of use (rules A15): the list,
+ * and what of it a fabric can do without.
+ *
+ * An avoided cable carries nothing.  An avoided switch passes nothing on: packets
+ * still begin and end at it and at its adapters.  Entries are tried in their order;
+ * one without which some switch could not be reached any more stays in use.  So the
+ * entries that are out of use together cut nothing off, and none of the others can be
+ * added to them.
+ *
+ * Complexity: a look at all nodes for each entry, and a search over all ports; one for
+ * each entry if something would be cut off.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dateline/base.h"
+#include "route/internal.h"
+
+/* ---- the list ---------------------------------------------------------- */
+
+struct avoid_line {
+	uint32_t line;
+	uint64_t guid; /* 0: by name */
+	uint8_t port;  /* 0: a switch */
+	char *name;
+};
+
+struct dl_route_avoid {
+	struct dl_arena arena; /* of the names */
+	struct avoid_line *lines;
+	uint32_t n, cap;
+};
+
+/* End a text before a comment, and before the blanks there. */
+static void avoid_end(char *text)
+{
+	size_t len = 0;
+
+	while (text[len] && (text[len] != '#' || (len && !strchr(" \t", text[len - 1]))))
+		len++;
+	while (len && strchr(" \t", text[len - 1]))
+		len--;
+	text[len] = '\0';
+}
+
+/* The number behind the last slash of `text`, which ends there then. */
+static bool avoid_split_port(char *text, uint8_t *port)
+{
+	char *slash = strrchr(text, '/');
+	int64_t number;
+
+	if (!slash || !dl_number_parse(slash + 1, 1, DL_FABRIC_MAX_PORTS, &number))
+		return false;
+	*slash = '\0';
+	*port = number;
+	return true;
+}
+
+static int avoid_read_line(struct dl_text *t, struct dl_route_avoid *a)
+{
+	struct avoid_line l = { .line = t->line };
+	bool cable = dl_text_take_string(t, "cable "), quoted;
+	char *name, *rest;
+
+	if (!cable && !dl_text_take_string(t, "switch "))
+		return dl_text_expected(t, "\"cable NAME/PORT\" or \"switch NAME\"");
+	quoted = dl_text_take(t, '"');
+	name = t->at + (quoted ? 0 : strspn(t->at, " \t"));
+	rest = quoted ? strchr(name, '"') : name;
+	if (!rest)
+		return dl_text_error(t, "a name without its closing quote");
+	if (quoted)
+		*rest++ = '\0';
+	avoid_end(rest);
+	if (cable && !avoid_split_port(rest, &l.port))
+		return dl_text_error(t, "expected NAME/PORT, with a port from 1 to %u",
+				     DL_FABRIC_MAX_PORTS);
+	if (!*name || (quoted && *rest))
+		return dl_text_error(t, "expected the name of one switch");
+	if (strncmp(name, "0x", 2) || *dl_number_scan(name, 0, &l.guid))
+		l.guid = 0;
+	l.name = dl_arena_alloc(&a->arena, strlen(name) + 1);
+	if (!l.name || !dl_array_room(a->lines, a->n, 1, &a->cap))
+		return -ENOMEM;
+	memcpy(l.name, name, strlen(name) + 1);
+	dl_text_clean(l.name);
+	a->lines[a->n++] = l;
+	return 0;
+}
+
+int dl_route_avoid_read_stream(FILE *from, const char *name, const struct dl_log *log,
+			       struct dl_route_avoid **out)
+{
+	struct dl_route_avoid *a = calloc(1, sizeof(*a));
+	struct dl_text t;
+	int state = 0, err = a ? 0 : -ENOMEM, bad;
+
+	dl_text_begin(&t, from, name, log);
+	/* Every bad line is named. */
+	while (a && (!err || err == -EINVAL) && (state = dl_text_next(&t)) > 0) {
+		if (dl_text_at_end(&t) || *t.at == '#')
+			continue;
+		bad = avoid_read_line(&t, a);
+		err = bad ? bad : err;
+	}
+	dl_text_end(&t);
+	err = err ? err : state;
+	if (err)
+		dl_route_avoid_free(a);
+	else
+		*out = a;
+	return err;
+}
+
+int dl_route_avoid_read(const char *path, const struct dl_log *log, struct dl_route_avoid **out)
+{
+	FILE *from = fopen(path, "re");
+	int err = from ? 0 : -errno;
+
+	if (err)
+		dl_log(log, DL_LOG_ERROR, "cannot open %s: %s", path, strerror(-err));
+	else
+		err = dl_route_avoid_read_stream(from, path, log, out);
+	if (from)
+		fclose(from);
+	return err;
+}
+
+void dl_route_avoid_free(struct dl_route_avoid *a)
+{
+	if (!a)
+		return;
+	dl_arena_free(&a->arena);
+	free(a->lines);
+	free(a);
+}
+
+/* ---- what of it the fabric can do without -------------------------------- */
+
+struct avoid_search {
+	const struct dl_fabric *f;
+	struct dl_route_avoided *out;
+	uint32_t *queue; /* switches that are reached, in this order */
+	bool *seen;	 /* by switch */
+	bool *whole;	 /* ... if nothing is avoided, from the same start */
+	uint32_t n;
+};
+
+/* Reach switches from one that passes packets on. */
+static uint32_t avoid_reach(struct avoid_search *s)
+{
+	const struct dl_fabric *f = s->f;
+	uint32_t tail = 0, start = 0;
+
+	while (start < f->nswitches && (s->out->leaf[start] || !s->whole[start]))
+		start++;
+	memset(s->seen, 0, f->nswitches);
+	if (start == f->nswitches)
+		return 0;
+	s->seen[start] = true;
+	s->queue[tail++] = start;
+	for (uint32_t head = 0; head < tail; head++) {
+		const struct dl_fabric_node *n = &f->nodes[f->switches[s->queue[head]]];
+
+		for (unsigned int p = 1; p <= n->nports && !s->out->leaf[s->queue[head]]; p++) {
+			uint32_t to = dl_fabric_peer_switch(f, n->first_port + p);
+
+			if (to == DL_NONE || s->seen[to] || s->out->cut[n->first_port + p])
+				continue;
+			s->seen[to] = true;
+			s->queue[tail++] = to;
+		}
+	}
+	return tail;
+}
+
+/* Take an entry out of use, or into use again. */
+static void avoid_set(struct avoid_search *s, const struct dl_route_avoided_item *item, bool avoid)
+{
+	if (item->port == DL_NONE) {
+		s->out->leaf[item->sw] = avoid;
+		return;
+	}
+	s->out->cut[item->port] = avoid;
+	s->out->cut[s->f->ports[item->port].peer] = avoid;
+}
+
+/* What an entry that must stay in use would cut off. */
+static void avoid_count_lost(const struct avoid_search *s, struct dl_route_avoided_item *item)
+{
+	const struct dl_fabric *f = s->f;
+	uint32_t sw;
+
+	item->state = DL_ROUTE_AVOID_ONLY_WAY;
+	item->example = DL_NONE;
+	for (uint32_t node = 0; node < f->nnodes; node++) {
+		sw = dl_fabric_is_switch(f, node) ?
+			     f->nodes[node].sw :
+			     dl_fabric_peer_switch(f, f->nodes[node].first_port + 1);
+		if (sw == DL_NONE || s->seen[sw] || !s->whole[sw])
+			continue;
+		item->switches += dl_fabric_is_switch(f, node);
+		item->adapters += !dl_fabric_is_switch(f, node);
+		if (item->example == DL_NONE)
+			item->example = node;
+	}
+}
+
+static void avoid_try(struct avoid_search *s)
+{
+	struct dl_route_avoided *out = s->out;
+	struct dl_route_avoided_item *item, *end = out->items + out->n;
+
+	for (item = out->items; item < end; item++)
+		if (item->state == DL_ROUTE_AVOID_OUT)
+			avoid_set(s, item, true);
+	if (avoid_reach(s) == s->n)
+		return;
+	memset(out->cut, 0, s->f->nports);
+	memset(out->leaf, 0, s->f->nswitches);
+	for (item = out->items; item < end; item++) {
+		if (item->state != DL_ROUTE_AVOID_OUT)
+			continue;
+		avoid_set(s, item, true);
+		if (avoid_reach(s) == s->n)
+			continue;
+		avoid_count_lost(s, item);
+		avoid_set(s, item, false);
+	}
+}
+
+static uint32_t avoid_find_node(const struct avoid_line *l, const struct dl_fabric *f)
+{
+	if (l->guid)
+		return dl_fabric_find_guid(f, l->guid);
+	for (uint32_t node = 0; node < f->nnodes; node++)
+		if (!strcmp(dl_fabric_node_name(f, node), l->name) ||
+		    !strcmp(dl_fabric_node_id(f, node), l->name))
+			return node;
+	return DL_NONE;
+}
+
+static void avoid_resolve(const struct avoid_line *l, const char *name, const struct dl_fabric *f,
+			  struct dl_route_avoided_item *item)
+{
+	uint32_t node = avoid_find_node(l, f), far;
+
+	*item = (struct dl_route_avoided_item){
+		.line = l->line, .port = DL_NONE, .sw = DL_NONE, .name = name, .number = l->port
+	};
+	item->state = DL_ROUTE_AVOID_ABSENT;
+	if (node == DL_NONE || l->port > f->nodes[node].nports)
+		return;
+	item->sw = f->nodes[node].sw;
+	if (!l->port) {
+		if (item->sw != DL_NONE)
+			item->state = DL_ROUTE_AVOID_OUT;
+		return;
+	}
+	if (f->ports[f->nodes[node].first_port + l->port].peer == DL_NONE)
+		return;
+	item->port = f->nodes[node].first_port + l->port;
+	item->state = DL_ROUTE_AVOID_OUT;
+	far = dl_fabric_peer_node(f, item->port);
+	if (dl_fabric_joins_switches(f, item->port))
+		return;
+	/* An adapter's cable: each of its ports has LIDs of its own. */
+	item->state = DL_ROUTE_AVOID_ONLY_WAY;
+	item->example = item->sw == DL_NONE ? node : far;
+	item->adapters = 1;
+}
+
+int dl_route_avoid_resolve(const struct dl_route_avoid *list, const struct dl_fabric *f,
+			   struct dl_route_avoided **result)
+{
+	struct dl_arena arena = { 0 };
+	struct dl_route_avoided *out = dl_arena_zalloc(&arena, sizeof(*out));
+	struct avoid_search s = { .f = f, .out = out };
+	int err = -ENOMEM;
+
+	if (!out)
+		goto out;
+	out->n = list->n;
+	out->items = dl_arena_array(&arena, list->n + 1ul, sizeof(*out->items));
+	out->cut = dl_arena_array(&arena, f->nports + 1ul, sizeof(*out->cut));
+	out->leaf = dl_arena_array(&arena, f->nswitches + 1ul, sizeof(*out->leaf));
+	s.queue = dl_arena_array(&arena, f->nswitches + 1ul, sizeof(*s.queue));
+	s.seen = dl_arena_array(&arena, f->nswitches + 1ul, sizeof(*s.seen));
+	s.whole = dl_arena_array(&arena, f->nswitches + 1ul, sizeof(*s.whole));
+	if (!out->items || !out->cut || !out->leaf || !s.queue || !s.seen || !s.whole)
+		goto out;
+	err = 0;
+	for (uint32_t i = 0; !err && i < list->n; i++) {
+		size_t size = strlen(list->lines[i].name) + 1;
+		char *name = dl_arena_alloc(&arena, size);
+
+		err = name ? 0 : -ENOMEM;
+		if (!err)
+			avoid_resolve(&list->lines[i], memcpy(name, list->lines[i].name, size), f,
+				      &out->items[i]);
+	}
+	if (err)
+		goto out;
+	memset(s.whole, true, f->nswitches);
+	s.n = avoid_reach(&s);
+	memcpy(s.whole, s.seen, f->nswitches);
+	avoid_try(&s);
+out:
+	if (err) {
+		dl_arena_free(&arena);
+	} else {
+		out->arena = arena;
+		*result = out;
+	}
+	return err;
+}
+
+void dl_route_avoided_free(struct dl_route_avoided *a)
+{
+	struct dl_arena arena;
+
+	if (!a)
+		return;
+	arena = a->arena;
+	dl_arena_free(&arena);
+}
+
+/* ---- words --------------------------------------------------------------- */
+
+static void avoid_append(char *out, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void avoid_append(char *out, size_t size, const char *format, ...)
+{
+	size_t used = strlen(out);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(out + used, size - used, format, args);
+	va_end(args);
+}
+
+void dl_route_avoid_name(const struct dl_route_avoided_item *item, const struct dl_fabric *f,
+			 char *out, size_t size)
+{
+	const struct dl_fabric_port *far;
+
+	if (!item->number) {
+		snprintf(out, size, "switch \"%s\"", item->name);
+		return;
+	}
+	snprintf(out, size, "cable \"%s\" port %u", item->name, item->number);
+	if (item->port == DL_NONE)
+		return;
+	far = &f->ports[f->ports[item->port].peer];
+	avoid_append(out, size, " to \"%s\" port %u", dl_fabric_node_name(f, far->node), far->num);
+}
+
+void dl_route_avoid_text(const struct dl_route_avoided_item *item, const struct dl_fabric *f,
+			 char *out, size_t size)
+{
+	dl_route_avoid_name(item, f, out, size);
+	if (item->state == DL_ROUTE_AVOID_OUT)
+		avoid_append(out, size, item->number ? ": out of use" : ": passes nothing on");
+	else if (item->state == DL_ROUTE_AVOID_ABSENT)
+		avoid_append(out, size, ": not in the fabric");
+	else
+		avoid_append(
+			out, size,
+			": stays in use, the only way to %u switch%s and %u adapter%s, such as "
+			"\"%s\"",
+			item->switches, item->switches == 1 ? "" : "es", item->adapters,
+			item->adapters == 1 ? "" : "s",
+			item->example == DL_NONE ? "" : dl_fabric_node_name(f, item->example));
+}

@@ -43,8 +43,8 @@ static const struct tool_usage usage = {
 	       "\n"
 	       "  dateline discover first.net --write-config found.conf\n"
 	       "\n"
-	       "Exit status: 0 all switches and cables are part of the "
-	       "torus, or leaf or dual-homed; 1 some are not, or the "
+	       "Exit status: 0 every site has its switch and its cables, and all others "
+	       "are leaf or dual-homed; 1 some are missing or do not fit, or the "
 	       "configuration contradicts the fabric; 2 bad usage or input; 3 no fabric.",
 };
 
@@ -86,6 +86,13 @@ static json_t *discover_end_json(const struct dl_fabric *f, uint32_t port)
 }
 
 /* What is wired wrongly or missing, and its repair. */
+static json_t *discover_name_at(const struct dl_torus *t, uint32_t site)
+{
+	const struct dl_fabric *f = t->fabric;
+
+	return tool_json_text(dl_fabric_node_name(f, f->switches[t->site_sw[site]]));
+}
+
 static json_t *faults_json(const struct dl_torus *t)
 {
 	static const char *const words[] = {
@@ -110,6 +117,8 @@ static json_t *faults_json(const struct dl_torus *t)
 			next = dl_torus_site_next(&t->grid, x->site, x->dir);
 			json_object_set_new(o, "from", tool_json_coord(&t->grid, x->site));
 			json_object_set_new(o, "to", tool_json_coord(&t->grid, next));
+			json_object_set_new(o, "from_name", discover_name_at(t, x->site));
+			json_object_set_new(o, "to_name", discover_name_at(t, next));
 		} else {
 			json_object_set_new(o, "port", discover_end_json(t->fabric, x->port[0]));
 			json_object_set_new(o, "other", discover_end_json(t->fabric, x->port[1]));
@@ -202,7 +211,7 @@ static void discover_print(const json_t *d, FILE *to)
 		tool_print(to, json_array_get(item, 1), " to {guid} \"{name}\" port {port}\n");
 	}
 	tool_print(to, d,
-		   "{*faults}{repair}{?from} {from} to {to}\n{/}"
+		   "{*faults}{repair}{?from} {from} to {to}: \"{from_name}\" to \"{to_name}\"\n{/}"
 		   "{!from} {port.guid} \"{port.name}\" port {port.port}"
 		   "{?to} to {to}, from{/}{!to} and{/}"
 		   " {other.guid} \"{other.name}\" port {other.port}\n{/}{/}");
@@ -219,38 +228,51 @@ static int write_config(const struct tool *tool, const struct dl_torus *t, const
 	return err;
 }
 
-/* Sums up; false when something does not fit, or may not. */
-static bool discover_conclude(const struct dl_log *log, const struct dl_torus *t)
+/* Sums up; false when something is missing, does not fit, or may not. */
+static bool discover_conclude(const struct dl_log *log, const struct dl_torus *t,
+			      const json_t *faults)
 {
 	uint32_t cables, switches = dl_torus_count_unplaceable(t, &cables);
-	uint32_t doubts = 0, i;
+	uint32_t doubts = 0, sites = t->nsites - t->nplaced, lacking = 0;
+	const json_t *fault;
+	size_t i;
 
 	for (i = 0; i < t->nunplaced; i++)
 		doubts += dl_torus_possible_site(t, t->unplaced[i]) != DL_NONE;
+	json_array_foreach(faults, i, fault) lacking += !tool_has(fault, "other");
 	dl_log(log, DL_LOG_INFO,
 	       "%u of %u sites hold a switch, %u cable%s; %u leaf or "
 	       "dual-homed switch%s; %u switch%s and %u cable%s do not fit",
 	       t->nplaced, t->nsites, t->nlinks, tool_s(t->nlinks), t->nunplaced - switches,
 	       tool_es(t->nunplaced - switches), switches, tool_es(switches), cables,
 	       tool_s(cables));
-	return !switches && !cables && !doubts;
+	if (sites || lacking)
+		dl_log(log, DL_LOG_WARNING,
+		       "missing: %u switch%s, and %u cable%s between other switches", sites,
+		       tool_es(sites), lacking, tool_s(lacking));
+	return !switches && !cables && !doubts && !sites && !lacking;
 }
 
 int tool_cmd_discover(struct tool *tool, int argc, char **argv)
 {
 	struct request r = { 0 };
 	struct tool_input in;
-	int err, status;
+	json_t *document;
+	int err;
 
 	tool_options(tool, &usage, argc, argv, &r);
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_TORUS, &in);
-	if (!err && (!r.write || strcmp(r.write, "-")))
-		err = tool_show(tool, discover_document(in.torus), discover_print);
+	if (!err) {
+		document = discover_document(in.torus);
+		tool->finding |=
+			!discover_conclude(&tool->log, in.torus, tool_at(document, "faults"));
+		if (!r.write || strcmp(r.write, "-"))
+			err = tool_show(tool, document, discover_print);
+		else
+			json_decref(document);
+	}
 	if (!err && r.write)
 		err = write_config(tool, in.torus, r.write);
-	status = tool_exit_status(err);
-	if (!err && !discover_conclude(&tool->log, in.torus))
-		status = TOOL_EXIT_FINDING;
 	tool_input_free(&in);
-	return status;
+	return tool_exit_status(err);
 }

@@ -133,31 +133,6 @@ static uint32_t routed_port(const struct dl_fabric *f, uint32_t port, const stru
 	return port != DL_NONE && now->ports[port].lid ? port : DL_NONE;
 }
 
-/* The members of a snapshot's group: end ports that its entries lead to. */
-static uint32_t list_members(const struct dl_fabric *f, const struct dl_tables_masks *masks,
-			     const struct dl_fabric *now, uint32_t *members)
-{
-	uint32_t n = 0;
-
-	for (uint32_t s = 0; s < f->nswitches; s++) {
-		const struct dl_fabric_node *node = &f->nodes[f->switches[s]];
-
-		if (!dl_tables_mask_find(masks, s))
-			continue;
-		for (unsigned int p = 0; p <= node->nports; p++) {
-			uint32_t port = node->first_port + p;
-
-			port = p ? f->ports[port].peer : port;
-			if (!dl_tables_mask_get(masks, s, p) || port == DL_NONE ||
-			    !dl_fabric_is_end_port(f, port))
-				continue;
-			members[n] = routed_port(f, port, now);
-			n += members[n] != DL_NONE;
-		}
-	}
-	return n;
-}
-
 static int keep_groups(const struct dl_tables *before, struct dl_route_result *out)
 {
 	const struct dl_fabric *f = before->fabric, *routed = out->tables->fabric;
@@ -166,9 +141,13 @@ static int keep_groups(const struct dl_tables *before, struct dl_route_result *o
 
 	for (uint32_t i = 0; !err && i < before->ngroups; i++) {
 		const struct dl_tables_mcast_group *g = &before->groups[i];
-		uint32_t n = list_members(f, &g->masks, routed, members);
+		uint32_t all = tool_group_members(f, &g->masks, members), n = 0;
 		struct dl_tables_mcast_group *now = dl_tables_group(out->tables, g->mlid);
 
+		for (uint32_t k = 0; k < all; k++) {
+			members[n] = routed_port(f, members[k], routed);
+			n += members[n] != DL_NONE;
+		}
 		err = now ? dl_route_tree_group(out->tree, routed, g->mlid, members, n,
 						&now->masks) :
 			    -ENOMEM;

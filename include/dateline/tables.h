@@ -299,6 +299,7 @@ static inline uint64_t dl_tables_lft_changes(const struct dl_tables *a, const st
  * Forwarding entries that differ are counted by LID and by switch of `a`, too, whose
  * arrays are overwritten.  Maps of switches are those between ports in use on both
  * sides.  Path SLs are those of ordered pairs of an end port and another one's LID.
+ * VLHighLimit counts apart from VL arbitration tables.
  * 0 or -ENOMEM.
  */
 int dl_tables_compare_lfts(const struct dl_tables *a, const struct dl_tables *b,
@@ -309,7 +310,8 @@ void dl_tables_compare_switch_maps(const struct dl_tables *a, const struct dl_ta
 void dl_tables_compare_end_maps(const struct dl_tables *a, const struct dl_tables *b,
 				const struct dl_fabric_match *m, struct dl_tables_changes *out);
 void dl_tables_compare_vlarb(const struct dl_tables *a, const struct dl_tables *b,
-			     const struct dl_fabric_match *m, struct dl_tables_changes *out);
+			     const struct dl_fabric_match *m, struct dl_tables_changes *out,
+			     struct dl_tables_changes *limits);
 int dl_tables_compare_sls(const struct dl_tables *a, const struct dl_tables *b,
 			  const struct dl_fabric_match *m, struct dl_tables_changes *out);
 

@@ -106,18 +106,47 @@ void dl_tables_compare_end_maps(const struct dl_tables *a, const struct dl_table
 	}
 }
 
+/* Entries of weight 0, with which switches fill their tables up, arbitrate nothing. */
+static unsigned int compare_weighted(const struct dl_tables_vlarb_entry *e, unsigned int n,
+				     struct dl_tables_vlarb_entry out[64])
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < n && i < 64; i++)
+		if (e[i].weight)
+			out[kept++] = e[i];
+	return kept;
+}
+
+static bool compare_same_table(const struct dl_tables_vlarb_entry *x, unsigned int nx,
+			       const struct dl_tables_vlarb_entry *y, unsigned int ny)
+{
+	struct dl_tables_vlarb_entry a[64], b[64];
+
+	nx = compare_weighted(x, nx, a);
+	ny = compare_weighted(y, ny, b);
+	return nx == ny && !memcmp(a, b, nx * sizeof(*a));
+}
+
 void dl_tables_compare_vlarb(const struct dl_tables *a, const struct dl_tables *b,
-			     const struct dl_fabric_match *m, struct dl_tables_changes *out)
+			     const struct dl_fabric_match *m, struct dl_tables_changes *out,
+			     struct dl_tables_changes *limits)
 {
 	*out = (struct dl_tables_changes){ 0 };
+	*limits = *out;
 	for (uint32_t p = 0; p < a->fabric->nports; p++) {
 		uint32_t q = a->vlarb[p] == DL_TABLES_NO_ROW ? DL_NONE : dl_fabric_match_port(m, p);
+		const struct dl_tables_vlarb *x, *y;
 
 		if (q == DL_NONE || b->vlarb[q] == DL_TABLES_NO_ROW)
 			continue;
+		x = &a->arbs[a->vlarb[p]];
+		y = &b->arbs[b->vlarb[q]];
 		out->compared++;
-		out->changed +=
-			memcmp(&a->arbs[a->vlarb[p]], &b->arbs[b->vlarb[q]], sizeof(*a->arbs)) != 0;
+		limits->compared++;
+		limits->changed += x->high_limit != y->high_limit;
+		out->changed += !compare_same_table(x->high, x->nhigh, y->high, y->nhigh) ||
+				!compare_same_table(x->low, x->nlow, y->low, y->nlow);
 	}
 }
 

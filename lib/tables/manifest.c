@@ -89,7 +89,7 @@ struct reader {
 	struct dl_snapshot_manifest *m;
 };
 
-/* A word up to the end of the line, of at most size - 1 printable bytes. */
+/* Words up to the end of the line, of at most size - 1 printable bytes. */
 static int read_word(struct dl_text *text, const char *what, char *word, size_t size)
 {
 	size_t len;
@@ -100,7 +100,7 @@ static int read_word(struct dl_text *text, const char *what, char *word, size_t 
 	if (len >= size)
 		return dl_text_expected(text, what);
 	for (size_t i = 0; i < len; i++)
-		if (!isgraph((unsigned char)text->at[i]))
+		if (!isprint((unsigned char)text->at[i]))
 			return dl_text_expected(text, what);
 	memcpy(word, text->at, len + 1);
 	if (!strcmp(word, "-"))

@@ -248,10 +248,26 @@ status() {
 	done
 	# A failed switch that a seed names is none; another fabric's is.
 	status 0 dateline gen 6 5 1 --fail-switch 1,0,0 -o g
-	status 0 dateline discover g.net --torus-config f.torus.conf
+	status 0 dateline coords g.net --torus-config f.torus.conf
 	sed 's/0xd1000100000000/0xd1000100000009/' f.torus.conf >wrong.conf
 	status 1 dateline discover f.net --torus-config wrong.conf
 	grep -q 'wrong.conf:5 contradicts .* "S_1_0_0" is at its place (1,0,0)' err
+}
+
+@test "discover: a switch or a cable that is missing is a finding" {
+	status 0 dateline gen 5 5 1 --parallel 2 -o f
+	status 0 dateline discover f.net --torus-config f.torus.conf
+	fails grep missing err
+	status 0 dateline gen 5 5 1 --parallel 2 --fail-switch 2,2,0 -o g
+	status 1 dateline discover g.net --torus-config f.torus.conf
+	grep -q 'missing: 1 switch, and 0 cables' err
+	status 1 dateline discover g.net
+	for cables in '' '*1'; do
+		status 0 dateline gen 5 5 1 --parallel 2 --fail-link "1,1,0:+x$cables" -o g
+		status 1 dateline discover g.net --torus-config f.torus.conf
+		grep -q 'missing: 0 switches, and [12] cables\? between' err
+		grep -qx 'add 1,1,0 to 2,1,0: "S_1_1_0" to "S_2_1_0"' out
+	done
 }
 
 @test "where there is no torus the obstacle is named" {

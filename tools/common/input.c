@@ -158,6 +158,28 @@ bool tool_coords_of(const struct tool_coords *c, uint32_t sw, uint32_t out[DL_TO
 	return true;
 }
 
+uint32_t tool_group_members(const struct dl_fabric *f, const struct dl_tables_masks *masks,
+			    uint32_t *members)
+{
+	uint32_t n = 0;
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		const struct dl_fabric_node *node = &f->nodes[f->switches[s]];
+
+		if (!dl_tables_mask_find(masks, s))
+			continue;
+		for (unsigned int p = 0; p <= node->nports; p++) {
+			uint32_t port = node->first_port + p;
+
+			port = p ? f->ports[port].peer : port;
+			if (dl_tables_mask_get(masks, s, p) && port != DL_NONE &&
+			    dl_fabric_is_end_port(f, port))
+				members[n++] = port;
+		}
+	}
+	return n;
+}
+
 json_t *tool_json_place(const struct tool_coords *c, const struct dl_fabric *f, uint32_t node)
 {
 	uint32_t sw = node == DL_NONE ? DL_NONE : f->nodes[node].sw;

@@ -73,6 +73,13 @@ void tool_input_free(struct tool_input *in);
  */
 int tool_read_live(const struct tool *tool, const struct dl_live_options *o, struct dl_snapshot *s);
 
+/*
+ * The members of a group: the end ports that its entries lead to, into an array
+ * with room for all ports.
+ */
+uint32_t tool_group_members(const struct dl_fabric *f, const struct dl_tables_masks *masks,
+			    uint32_t *members);
+
 /* The coordinates of a switch; false when they are not known. */
 bool tool_coords_of(const struct tool_coords *c, uint32_t sw, uint32_t out[DL_TORUS_DIMS]);
 

@@ -77,11 +77,17 @@ static json_t *diff_compare(const struct diff *d)
 		const char *name;
 		json_t *part;
 	} parts[] = {
-		{ "switches", diff_nodes(d, true) }, { "adapters", diff_nodes(d, false) },
-		{ "cables", diff_cables(d) },	     { "lids", diff_lids(d) },
-		{ "coordinates", diff_coords(d) },   { "path_sls", diff_sls(d) },
-		{ "forwarding", diff_entries(d) },   { "sl2vl", diff_sl2vl(d) },
-		{ "vl_arbitration", diff_vlarb(d) }, { "multicast", diff_multicast(d) },
+		{ "switches", diff_nodes(d, true) },
+		{ "adapters", diff_nodes(d, false) },
+		{ "cables", diff_cables(d) },
+		{ "lids", diff_lids(d) },
+		{ "coordinates", diff_coords(d) },
+		{ "path_sls", diff_sls(d) },
+		{ "forwarding", diff_entries(d) },
+		{ "sl2vl", diff_sl2vl(d) },
+		{ "vl_arbitration", diff_vlarb(d, false) },
+		{ "vl_high_limits", diff_vlarb(d, true) },
+		{ "multicast", diff_multicast(d) },
 	};
 	json_t *document = json_object();
 	bool same = true;

@@ -28,7 +28,7 @@ json_t *diff_coords(const struct diff *d);
 json_t *diff_sls(const struct diff *d);
 json_t *diff_entries(const struct diff *d);
 json_t *diff_sl2vl(const struct diff *d);
-json_t *diff_vlarb(const struct diff *d);
+json_t *diff_vlarb(const struct diff *d, bool limits);
 json_t *diff_multicast(const struct diff *d);
 
 /* For people: at most `top` of each list. */

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The document of `dateline diff` for people. */
+#include <string.h>
+
 #include "diff.h"
 
 #define FEW 20
+#define FEW_LIDS 5 /* more LIDs have moved together: a line for all */
+#define LID                                                                            \
+	"LID of {guid} \"{name}\" port {port}: {old} (LMC {old_lmc}), now {new} (LMC " \
+	"{new_lmc})"
 
 /* Up to FEW items of a list by a template; the rest are counted. */
 static void print_list(FILE *to, const json_t *list, const char *sign, const char *template)
@@ -33,9 +39,7 @@ static const struct {
 	{ "cables", "cable \"{from.name}\" port {from.port} to \"{to.name}\" port {to.port}",
 	  "cable \"{from.name}\" port {from.port} to \"{to.name}\" port {to.port}: {old}, now "
 	  "{new}" },
-	{ "lids", "",
-	  "LID of {guid} \"{name}\" port {port}: {old} (LMC {old_lmc}), now {new} (LMC "
-	  "{new_lmc})" },
+	{ "lids", "", LID },
 	{ "coordinates", "", "switch {guid} \"{name}\": ({old}), now ({new})" },
 	{ "multicast", "", "multicast group {mlid}: {switches#switch/es}" },
 };
@@ -47,6 +51,7 @@ static const struct {
 	{ "forwarding", "forwarding entries" },
 	{ "sl2vl", "SL-to-VL maps of port pairs" },
 	{ "vl_arbitration", "VL arbitration tables" },
+	{ "vl_high_limits", "VLHighLimits" },
 };
 
 static void print_counts(const json_t *document, FILE *to)
@@ -67,6 +72,21 @@ static void print_counts(const json_t *document, FILE *to)
 		fprintf(to, "? coordinates: not compared, one side has none\n");
 }
 
+static void print_changed(FILE *to, const json_t *list, const char *template)
+{
+	size_t n = json_array_size(list);
+
+	if (strcmp(template, LID) || n <= FEW_LIDS) {
+		print_list(to, list, "~", template);
+		return;
+	}
+	fprintf(to,
+		"~ %zu end ports have other LIDs, which counts as no difference of tables, such "
+		"as\n~   ",
+		n);
+	tool_print(to, json_array_get(list, 0), LID "\n");
+}
+
 void diff_print(const json_t *document, FILE *to)
 {
 	for (unsigned int i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
@@ -77,7 +97,7 @@ void diff_print(const json_t *document, FILE *to)
 			   lists[i].whole);
 		print_list(to, tool_at(part, "added"), groups ? "+ multicast group" : "+",
 			   lists[i].whole);
-		print_list(to, tool_at(part, "changed"), "~", lists[i].changed);
+		print_changed(to, tool_at(part, "changed"), lists[i].changed);
 	}
 	print_counts(document, to);
 	fputs(tool_true_at(document, "same") ? "no difference\n" : "", to);

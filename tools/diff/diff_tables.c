@@ -96,12 +96,13 @@ json_t *diff_sl2vl(const struct diff *d)
 	return counts_json(&maps);
 }
 
-json_t *diff_vlarb(const struct diff *d)
+json_t *diff_vlarb(const struct diff *d, bool limits)
 {
-	struct dl_tables_changes arbs;
+	struct dl_tables_changes arbs, high;
 
-	dl_tables_compare_vlarb(d->from->snapshot.tables, d->to->snapshot.tables, &d->there, &arbs);
-	return counts_json(&arbs);
+	dl_tables_compare_vlarb(d->from->snapshot.tables, d->to->snapshot.tables, &d->there, &arbs,
+				&high);
+	return counts_json(limits ? &high : &arbs);
 }
 
 /* ---- multicast ----------------------------------------------------------- */

@@ -308,7 +308,7 @@ function fillVerdict() {
 					String(l.sl), l.reason, nodePortText(l.at)]),
 			`${plural(Math.min(100, v.undelivered.length), "failure")} of ` +
 			`${count(v.lost + v.groups_lost)}`)));
-	body.append(element("details", { open: !v.delivered || v.verdict !== "proven free" },
+	body.append(element("details", { open: v.delivered === false || v.verdict !== "proven free" },
 		element("summary", { text: "In the words of dateline verify" }),
 		element("pre", { text: v.words.trim(), tabindex: 0 })));
 }

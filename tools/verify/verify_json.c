@@ -204,7 +204,12 @@ static void add_verdict(json_t *document, const struct dl_verify_result *v,
 		[DL_VERIFY_NOT_JUDGED] = "not judged",
 		[DL_VERIFY_POSSIBLE] = "loop possible",
 	};
-	const struct dl_snapshot_about *about = &in->snapshot.about;
+	/* Tables with a loop are not those that a mode has verified. */
+	bool refuted = v->verdict == DL_VERIFY_LOOP && !o->sls &&
+		       (!strncmp(in->snapshot.about.mode, "proven", 6) ||
+			!strcmp(in->snapshot.about.mode, "any-sl"));
+	const char *engine = refuted ? "" : in->snapshot.about.engine;
+	const char *mode = refuted ? "" : in->snapshot.about.mode;
 	enum dl_verify_verdict verdict = v->verdict;
 	json_t *missing = missing_json(v, in, &verdict);
 
@@ -216,21 +221,26 @@ static void add_verdict(json_t *document, const struct dl_verify_result *v,
 					 multicast_sls_json(o->multicast_sls), "ends_without_lid",
 					 ends_without_lid(v->fabric), "switches_without_entries",
 					 switches_without_entries(in->snapshot.tables), "engine",
-					 *about->engine ? about->engine : NULL, "mode",
-					 *about->mode ? about->mode : NULL));
+					 *engine ? engine : NULL, "mode", *mode ? mode : NULL));
 }
 
 enum tool_exit verify_status(const json_t *document)
 {
 	const char *verdict = json_string_value(tool_at(document, "verdict"));
 
-	if (!tool_true_at(document, "delivered") || tool_true_at(document, "credit_loop") ||
-	    !tool_true_at(document, "sl_stable"))
+	if (json_is_false(tool_at(document, "delivered")) ||
+	    tool_true_at(document, "credit_loop") || json_is_false(tool_at(document, "sl_stable")))
 		return TOOL_EXIT_FINDING;
 	return strcmp(verdict, "proven free") ? TOOL_EXIT_USAGE : TOOL_EXIT_GOOD;
 }
 
 /* ---- all --------------------------------------------------------------- */
+
+/* Null: there was nothing to look at. */
+static json_t *verify_judged(bool any, bool holds)
+{
+	return any ? json_boolean(holds) : json_null();
+}
 
 json_t *verify_json(const struct dl_verify_result *v, const struct dl_verify_options *o,
 		    const struct tool_input *in)
@@ -244,15 +254,15 @@ json_t *verify_json(const struct dl_verify_result *v, const struct dl_verify_opt
 	for (uint32_t i = 0; i < v->nlisted; i++)
 		json_array_append_new(lost, verify_lost_json(&p, &v->lost[i]));
 	document = json_pack(
-		"{s:b, s:I, s:o, s:b, s:o, s:i, s:b, s:I, s:i, s:I, s:i, s:b, s:I, s:I, s:o, s:I}",
-		"delivered", v->delivered, "pairs", (json_int_t)v->pairs, "undelivered", lost,
-		"credit_loop", v->credit_loop, "cycle",
+		"{s:o, s:I, s:o, s:b, s:o, s:i, s:o, s:I, s:i, s:I, s:i, s:b, s:I, s:I, s:o, s:I}",
+		"delivered", verify_judged(v->pairs || v->groups, v->delivered), "pairs",
+		(json_int_t)v->pairs, "undelivered", lost, "credit_loop", v->credit_loop, "cycle",
 		verify_cycle_json(v->fabric, &in->coords, cycle), "multicast_groups", v->groups,
-		"sl_stable", v->sl_stable, "channels", (json_int_t)v->channels, "levels", v->levels,
-		"lost", (json_int_t)v->nlost, "groups_lost", v->groups_lost, "sl_known",
-		v->sl_known, "pairs_without_sl", (json_int_t)v->without_sl,
-		"port_pairs_without_map", (json_int_t)v->without_vl, "sl_compared",
-		tool_json_or_null(o->earlier, v->sl_compared), "sl_changed",
+		"sl_stable", verify_judged(o->earlier && v->sl_compared, v->sl_stable), "channels",
+		(json_int_t)v->channels, "levels", v->levels, "lost", (json_int_t)v->nlost,
+		"groups_lost", v->groups_lost, "sl_known", v->sl_known, "pairs_without_sl",
+		(json_int_t)v->without_sl, "port_pairs_without_map", (json_int_t)v->without_vl,
+		"sl_compared", tool_json_or_null(o->earlier, v->sl_compared), "sl_changed",
 		(json_int_t)v->sl_changes);
 	add_verdict(document, v, o, in);
 	return document;

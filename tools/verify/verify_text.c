@@ -82,8 +82,10 @@ static void print_losses(const json_t *d, bool all, FILE *to)
 	const json_t *list = tool_at(d, "undelivered"), *lost;
 	size_t listed = json_array_size(list), i;
 
-	if (tool_true_at(d, "delivered")) {
-		fprintf(to, "delivery: every packet arrives\n");
+	if (!json_is_false(tool_at(d, "delivered"))) {
+		fputs(tool_has(d, "delivered") ? "delivery: every packet arrives\n" :
+						 "delivery: not judged: there are no pairs\n",
+		      to);
 		return;
 	}
 	tool_print(to, d,
@@ -198,9 +200,10 @@ static void advise_loop(const json_t *d, FILE *to)
 		return;
 	}
 	if (verify_sl_of(d) != SL_PATH) {
-		fprintf(to, "Packets that do not carry their path SL close it.  "
-			    "dateline verify --sl path\nchecks those that do; if they are free "
-			    "of loops, applications must use path SLs.\n");
+		fprintf(to, "Packets that do not carry their path SL close it.  Use mode any-sl, "
+			    "or make\napplications use path SLs.  NCCL cannot, and neither can "
+			    "UCX: they send on one SL\nfor all paths.  dateline verify --sl path "
+			    "checks packets on their path SLs.\n");
 		return;
 	}
 	if (!tool_true_at(d, "loop_between_adapters"))
@@ -290,7 +293,7 @@ void verify_print(const json_t *d, bool explain, FILE *to)
 			   "path SLs: no pair to compare with the earlier snapshot\n");
 	if (!explain)
 		return;
-	if (!tool_true_at(d, "delivered"))
+	if (json_is_false(tool_at(d, "delivered")))
 		explain_losses(to);
 	if (json_array_size(tool_at(d, "cycle"))) {
 		draw_loop(d, to);

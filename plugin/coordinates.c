@@ -43,39 +43,30 @@ bool dl_coordinates_are_configured(const char *torus_config)
 				!access(torus_config, F_OK) || errno != ENOENT);
 }
 
-/* A switch of another fabric, or DL_NONE. */
-static uint32_t coordinates_switch(const struct dl_fabric *f, const struct dl_torus *of,
-				   uint32_t sw)
-{
-	uint32_t node = dl_fabric_find_guid(f, of->fabric->nodes[of->fabric->switches[sw]].guid);
-
-	return node == DL_NONE ? DL_NONE : f->nodes[node].sw;
-}
-
 /* Count the path SLs between switches of both tori (`all`), and those that differ. */
 static int coordinates_compare_sls(const struct dl_torus *was, const struct dl_torus *is,
 				   uint64_t *differ, uint64_t *all)
 {
-	uint32_t *then = malloc((is->nsites + 1) * sizeof(*then)), n = 0;
-	uint32_t *now = malloc((is->nsites + 1) * sizeof(*now));
-	int err = then && now ? 0 : -ENOMEM;
+	uint32_t nsw = was->fabric->nswitches, n = 0;
+	uint32_t *then = malloc(2 * (nsw + 1ul) * sizeof(*then)), *now = then + nsw;
+	struct dl_fabric_match there = { .node = NULL };
+	int err = then ? dl_fabric_match(was->fabric, is->fabric, &there) : -ENOMEM;
 
 	*differ = 0;
-	for (uint32_t site = 0; then && now && site < was->nsites; site++) {
-		uint32_t sw = was->site_sw[site];
+	for (uint32_t s = 0; !err && s < nsw; s++) {
+		uint32_t sw = dl_fabric_match_switch(&there, s);
 
-		sw = sw == DL_NONE ? DL_NONE : coordinates_switch(is->fabric, was, sw);
-		if (sw == DL_NONE || is->sw_site[sw] == DL_NONE)
+		if (sw == DL_NONE || is->attachment[sw] == DL_NONE || was->attachment[s] == DL_NONE)
 			continue;
-		then[n] = site;
-		now[n++] = is->sw_site[sw];
+		then[n] = was->attachment[s];
+		now[n++] = is->attachment[sw];
 	}
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t k = 0; k < n; k++)
 			*differ += dl_route_sl(&was->grid, then[i], then[k]) !=
 				   dl_route_sl(&is->grid, now[i], now[k]);
+	dl_fabric_match_release(&there);
 	free(then);
-	free(now);
 	*all = (uint64_t)n * n;
 	return err;
 }
@@ -86,6 +77,7 @@ struct coordinates_known {
 	struct dl_torus *marked;      /* by marks in the switches, to be freed; or NULL */
 	unsigned int mode;	      /* in which the marks were made */
 	const struct dl_torus *torus; /* that, or the one in force; or NULL */
+	const struct dl_torus *sls;   /* by which SLs were granted: provisional ones, too */
 };
 
 static int coordinates_find_known(const struct dl_engine *e, struct dl_sweep *sweep,
@@ -95,9 +87,8 @@ static int coordinates_find_known(const struct dl_engine *e, struct dl_sweep *sw
 
 	*k = (struct coordinates_known){ .marked = NULL };
 	err = dl_recall_torus(e, &sweep->arena, sweep->fabric, &k->mode, &k->marked);
-	k->torus = k->marked;
-	if (!k->torus && e->in_force && !e->in_force->provisional)
-		k->torus = e->in_force->torus;
+	k->sls = k->marked || !e->in_force ? k->marked : e->in_force->torus;
+	k->torus = k->marked || !e->in_force || e->in_force->provisional ? k->marked : k->sls;
 	return err;
 }
 
@@ -113,15 +104,14 @@ static int coordinates_report_sls(const struct dl_engine *e, const struct coordi
 
 	if ((!e->recall.set_up_before && !e->in_force) || e->options.route.mode == DL_ROUTE_ANY_SL)
 		return 0;
-	if (!k->torus) {
-		if (!e->in_force)
-			DL_SAY(e->osm, OSM_LOG_ERROR,
-			       "ERR DL27: the switches hold tables of an earlier subnet manager, "
-			       "but no coordinates: path SLs that were granted may change; "
-			       "applications that keep them must ask for new ones");
+	if (!k->sls) {
+		DL_SAY(e->osm, OSM_LOG_ERROR,
+		       "ERR DL27: the switches hold tables of an earlier subnet manager, "
+		       "but no coordinates: path SLs that were granted may change; "
+		       "applications that keep them must ask for new ones");
 		return 0;
 	}
-	err = coordinates_compare_sls(k->torus, t, &differ, &all);
+	err = coordinates_compare_sls(k->sls, t, &differ, &all);
 	if (err)
 		return err;
 	if (k->marked && k->mode == DL_ROUTE_ANY_SL)
@@ -167,9 +157,7 @@ static int coordinates_infer(const struct dl_engine *e, const struct dl_log *log
 	if (!sweep->torus && e->options.route.mode != DL_ROUTE_CLASSIC)
 		return dl_torus_discover_any(sweep->fabric, NULL, log, &sweep->config,
 					     &sweep->torus);
-	err = dl_torus_infer(sweep->fabric, say, &c);
-	if (!err)
-		err = dl_torus_discover(sweep->fabric, c, say, &t);
+	err = dl_torus_discover_cabling(sweep->fabric, NULL, say, &c, &t);
 	if (err || !coordinates_are_others(t, sweep->torus)) {
 		dl_torus_free(t);
 		dl_torus_config_free(c);
@@ -239,10 +227,11 @@ int dl_coordinates_complete(const struct dl_engine *e, const struct dl_log *log,
 					      documented ? NULL : k.torus, log, &sweep->torus);
 	/* Without a usable seed, every connected fabric is routed all the same. */
 	if (err == -EINVAL && !documented)
-		err = dl_torus_discover_any(sweep->fabric, sweep->config, log, NULL, &sweep->torus);
+		err = dl_torus_discover_any(sweep->fabric, &sweep->config->grid, log, NULL,
+					    &sweep->torus);
 	if (!err)
 		err = coordinates_check_config(e, sweep);
-	if (!err && k.torus)
+	if (!err && k.sls)
 		err = coordinates_report_sls(e, &k, sweep->torus);
 	dl_torus_free(k.marked);
 	return err;

@@ -331,15 +331,22 @@ int dl_torus_discover(const struct dl_fabric *f, const struct dl_torus_config *c
 void dl_torus_free(struct dl_torus *t);
 
 /*
- * Coordinates for any fabric with a switch (rules A12): from a configuration
- * (`given`, or NULL), or else from the cabling, or else none: then one switch is at
- * (0,0,0) of a torus with one site, and all others are off-torus switches that are
- * routed along a tree.  What is not as configured is logged as a warning.  Without
- * `given`, *found gets the configuration that was found.  Returns 0, -EINVAL (no
- * switch), -ENOMEM.
+ * The same from the cabling alone, with these radices and kinds, or (NULL) any; *c gets
+ * the configuration that was found.  Returns 0, -ENOTSUP as dl_torus_infer(), -EINVAL,
+ * -ENOMEM.
  */
-int dl_torus_discover_any(const struct dl_fabric *f, const struct dl_torus_config *given,
-			  const struct dl_log *log, struct dl_torus_config **found,
+int dl_torus_discover_cabling(const struct dl_fabric *f, const struct dl_torus_grid *wanted,
+			      const struct dl_log *log, struct dl_torus_config **c,
+			      struct dl_torus **out);
+
+/*
+ * The same for any fabric with a switch (rules A12).  Where the cabling shows no torus,
+ * there are no coordinates: one switch is at (0,0,0) of a torus with one site, and all
+ * others are off-torus switches that are routed along a tree.  Failures of the attempts
+ * are logged as warnings.  `c` may be NULL.  Returns 0, -EINVAL (no switch), -ENOMEM.
+ */
+int dl_torus_discover_any(const struct dl_fabric *f, const struct dl_torus_grid *wanted,
+			  const struct dl_log *log, struct dl_torus_config **c,
 			  struct dl_torus **out);
 
 /* Is this the torus of a fabric without coordinates? */

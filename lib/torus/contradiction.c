@@ -138,18 +138,6 @@ static bool nearly_whole(const struct dl_torus *t)
 	return there * FAULTY >= whole * (FAULTY - 1);
 }
 
-/* What the cabling alone shows; *t NULL: no torus. */
-static int find_alone(const struct dl_fabric *f, struct dl_torus **t)
-{
-	struct dl_torus_config *c = NULL;
-	int err = dl_torus_infer(f, NULL, &c);
-
-	if (!err)
-		err = dl_torus_discover(f, c, NULL, t);
-	dl_torus_config_free(c);
-	return err == -ENOMEM ? err : 0;
-}
-
 /* The radices in ascending order, with what is open. */
 static void sort_radices(const struct dl_torus_grid *g, uint32_t sorted[DIMS])
 {
@@ -175,14 +163,16 @@ static int check_shape(const struct check *k, bool *contradicts)
 {
 	const struct dl_torus *t = k->t;
 	uint32_t n = t->fabric->nswitches, wrong, crossed, less = 0, unused;
+	struct dl_torus_config *c = NULL;
 	struct dl_torus *alone = NULL;
 	bool mistake;
 	int err = count_wrong(t, &wrong, &crossed);
 
 	if (err || !wrong)
 		return err;
-	err = find_alone(t->fabric, &alone);
-	if (!err && alone)
+	err = dl_torus_discover_cabling(t->fabric, NULL, NULL, &c, &alone);
+	err = err == -ENOMEM ? err : 0;
+	if (alone)
 		err = count_wrong(alone, &less, &unused);
 	if (err)
 		goto out;
@@ -206,6 +196,7 @@ static int check_shape(const struct check *k, bool *contradicts)
 		       dl_torus_show_grid(&alone->grid).text, less, n);
 out:
 	dl_torus_free(alone);
+	dl_torus_config_free(c);
 	return err;
 }
 

@@ -362,3 +362,23 @@ int dl_torus_infer(const struct dl_fabric *f, const struct dl_log *log,
 	dl_torus_solver_free(&s);
 	return err;
 }
+
+int dl_torus_discover_cabling(const struct dl_fabric *f, const struct dl_torus_grid *wanted,
+			      const struct dl_log *log, struct dl_torus_config **c,
+			      struct dl_torus **out)
+{
+	struct dl_torus_solver s;
+	int err = dl_torus_solver_init(&s, f);
+
+	if (!err)
+		err = dl_torus_infer_grid(&s, wanted, log, c);
+	dl_torus_solver_free(&s);
+	if (err)
+		return err;
+	err = dl_torus_discover(f, *c, log, out);
+	if (err) {
+		dl_torus_config_free(*c);
+		*c = NULL;
+	}
+	return err;
+}

@@ -119,41 +119,27 @@ struct dl_torus_grid dl_torus_mark_grid(const struct dl_torus_mark *marks, uint3
 	return common;
 }
 
-static struct dl_torus *new_torus(const struct dl_fabric *f, const struct dl_torus_grid *grid)
-{
-	struct dl_torus *t = calloc(1, sizeof(*t));
-
-	if (!t)
-		return NULL;
-	t->fabric = f;
-	t->grid = *grid;
-	t->nsites = dl_torus_grid_sites(grid);
-	t->site_sw = dl_arena_array(&t->arena, t->nsites, sizeof(*t->site_sw));
-	if (t->site_sw) {
-		memset(t->site_sw, 0xFF, t->nsites * sizeof(*t->site_sw)); /* DL_NONE */
-		return t;
-	}
-	dl_torus_free(t);
-	return NULL;
-}
-
 int dl_torus_of_marks(const struct dl_fabric *f, const struct dl_torus_mark *marks,
 		      unsigned int *mode, struct dl_torus **out)
 {
 	struct dl_torus_grid grid = dl_torus_mark_grid(marks, f->nswitches);
+	uint32_t *sites = malloc((f->nswitches + 1ul) * sizeof(*sites));
+	bool any = false;
+	int err = 0;
 
 	*out = NULL;
-	for (uint32_t s = 0; s < f->nswitches; s++) {
-		if (marks[s].site == DL_NONE ||
-		    memcmp(marks[s].grid.radix, grid.radix, sizeof(grid.radix)))
-			continue;
-		if (!*out) {
-			*out = new_torus(f, &grid);
-			*mode = marks[s].mode;
-		}
-		if (!*out)
-			return -ENOMEM;
-		(*out)->site_sw[marks[s].site] = s;
+	if (!sites)
+		return -ENOMEM;
+	for (uint32_t s = f->nswitches; s--;) {
+		bool fits = marks[s].site != DL_NONE &&
+			    !memcmp(marks[s].grid.radix, grid.radix, sizeof(grid.radix));
+
+		sites[s] = fits ? marks[s].site : DL_NONE;
+		*mode = fits ? marks[s].mode : *mode;
+		any |= fits;
 	}
-	return 0;
+	if (any)
+		err = dl_torus_make(f, &grid, sites, out);
+	free(sites);
+	return err;
 }

@@ -7,9 +7,9 @@
  * surroundings from which radices can be inferred.  A badly damaged fabric has
  * neither, and must be routed all the same.
  *
- * Method.  In this order: the seeds of the configuration; what the cabling shows,
- * with the radices of the configuration if there is one; and a torus of a single
- * site.  In that torus one switch, the root, is at (0,0,0), and all others are
+ * Method.  Where the seeds of a configuration are of no use: first what the cabling
+ * shows, with the radices of the configuration if there is one; then a torus of a
+ * single site.  In that torus one switch, the root, is at (0,0,0), and all others are
  * off-torus switches with uplinks towards it (off_torus.c).  So all traffic goes
  * along a spanning tree, which closes no credit loop whatever SLs packets carry,
  * and all paths have the SL of their QoS level.
@@ -99,53 +99,28 @@ static void rooted_demote(void *context, enum dl_log_level level, const char *me
 	dl_log(context, level == DL_LOG_ERROR ? DL_LOG_WARNING : level, "%s", message);
 }
 
-/* Coordinates from the cabling, with these radices, or (NULL) any. */
-static int rooted_infer(const struct dl_fabric *f, const struct dl_torus_grid *grid,
-			const struct dl_log *log, struct dl_torus_config **config,
-			struct dl_torus **out)
-{
-	struct dl_torus_solver s;
-	int err = dl_torus_solver_init(&s, f);
-
-	if (!err)
-		err = dl_torus_infer_grid(&s, grid, log, config);
-	dl_torus_solver_free(&s);
-	return err ? err : dl_torus_discover(f, *config, log, out);
-}
-
-static int rooted_discover(const struct dl_fabric *f, const struct dl_log *log,
-			   struct dl_torus_config **config, struct dl_torus **out)
-{
-	const struct dl_torus_grid grid = { .radix = { 1, 1, 1 }, .mesh = { true, true, true } };
-	uint32_t root;
-	int err;
-
-	dl_torus_config_free(*config);
-	*config = dl_torus_config_new(&grid, "(no coordinates)", 0);
-	err = *config ? rooted_make(f, &grid, &root, out) : -ENOMEM;
-	if (!err)
-		dl_log(log, DL_LOG_WARNING,
-		       "no coordinates: all %u switches are routed along a spanning tree from "
-		       "%s, at one SL for each QoS level",
-		       f->nswitches, dl_torus_show_switch(f, root).text);
-	return err;
-}
-
-int dl_torus_discover_any(const struct dl_fabric *f, const struct dl_torus_config *given,
-			  const struct dl_log *log, struct dl_torus_config **found,
+int dl_torus_discover_any(const struct dl_fabric *f, const struct dl_torus_grid *wanted,
+			  const struct dl_log *log, struct dl_torus_config **c,
 			  struct dl_torus **out)
 {
+	const struct dl_torus_grid grid = { .radix = { 1, 1, 1 }, .mesh = { true, true, true } };
 	struct dl_log demoted = { rooted_demote, (void *)log, log ? log->progress : NULL };
-	struct dl_torus_config *c = NULL;
-	int err = given ? dl_torus_discover(f, given, &demoted, out) : -EINVAL;
+	struct dl_torus_config *found = NULL;
+	int err = dl_torus_discover_cabling(f, wanted, &demoted, &found, out);
+	uint32_t root;
 
-	if (err == -EINVAL)
-		err = rooted_infer(f, given ? &given->grid : NULL, &demoted, &c, out);
-	if (err == -EINVAL || err == -ENOTSUP)
-		err = rooted_discover(f, log, &c, out);
-	if (err || given)
-		dl_torus_config_free(c);
+	if (err == -EINVAL || err == -ENOTSUP) {
+		found = dl_torus_config_new(&grid, "(no coordinates)", 0);
+		err = found ? rooted_make(f, &grid, &root, out) : -ENOMEM;
+		if (!err)
+			dl_log(log, DL_LOG_WARNING,
+			       "no coordinates: all %u switches are routed along a spanning tree "
+			       "from %s, at one SL for each QoS level",
+			       f->nswitches, dl_torus_show_switch(f, root).text);
+	}
+	if (err || !c)
+		dl_torus_config_free(found);
 	else
-		*found = c;
+		*c = found;
 	return err;
 }

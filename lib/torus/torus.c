@@ -342,10 +342,14 @@ int dl_torus_make(const struct dl_fabric *f, const struct dl_torus_grid *g, cons
 		memset(t->site_sw, 0xFF, t->nsites * sizeof(*t->site_sw));
 		memcpy(t->sw_site, sites, f->nswitches * sizeof(*sites));
 		for (uint32_t sw = 0; sw < f->nswitches; sw++) {
-			if (sites[sw] == DL_NONE)
+			uint32_t *at = sites[sw] == DL_NONE ? NULL : &t->site_sw[sites[sw]];
+
+			if (!at)
 				continue;
-			t->site_sw[sites[sw]] = sw;
-			t->nplaced++;
+			if (*at != DL_NONE)
+				t->sw_site[*at] = DL_NONE; /* two claim it: the last one has it */
+			t->nplaced += *at == DL_NONE;
+			*at = sw;
 		}
 		sort_cables(t);
 		err = dl_torus_find_off_torus(t);

@@ -356,6 +356,7 @@ static void a_tree_is_provisional(void **state)
 	assert_true(osm_fixture_sweep(x));
 	assert_int_equal(osm_fixture_logged(x, "routed along a spanning tree from"), 1);
 	assert_true(x->engine->in_force->provisional);
+	assert_int_equal(osm_fixture_logged(x, "ERR DL27"), 0);
 	assert_true(osm_fixture_delivers(x));
 	for (unsigned int s = 0; s < 15; s++)
 		assert_false(is_marked(x, s));
@@ -365,6 +366,9 @@ static void a_tree_is_provisional(void **state)
 	assert_false(x->engine->in_force->provisional);
 	assert_int_equal(x->engine->in_force->torus->nplaced, 15);
 	assert_true(is_marked(x, 7));
+	/* On the tree every pair of switches had SL 0. */
+	assert_int_equal(osm_fixture_logged(x, "ERR DL27"), 1);
+	assert_int_equal(osm_fixture_logged(x, "ERR DL27: new coordinates: 92 of 225 path SLs"), 1);
 	osm_fixture_free(x);
 }
 

@@ -89,6 +89,7 @@ static void stages_have_numbers(void **state)
 	osm_fixture_restart(x, "mode=proven");
 	assert_true(osm_fixture_sweep(x));
 	assert_true(osm_fixture_logged(x, "ERR DL13") > 0);
+	assert_int_equal(osm_fixture_logged(x, "none of its 1 seeds"), 1);
 	unlink(path);
 	assert_false(osm_fixture_sweep(x));
 	assert_true(osm_fixture_logged(x, "ERR DL11") > 0);

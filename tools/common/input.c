@@ -103,10 +103,8 @@ static int from_cabling(const struct dl_log *log, const struct dl_fabric *f, str
 {
 	struct dl_torus_config *config = NULL;
 	struct dl_torus *torus = NULL;
-	int err = dl_torus_infer(f, log, &config);
+	int err = dl_torus_discover_cabling(f, NULL, log, &config, &torus);
 
-	if (!err)
-		err = dl_torus_discover(f, config, NULL, &torus);
 	if (!err)
 		err = from_torus(torus, c);
 	c->certain = false;
@@ -322,16 +320,19 @@ static int input_read_fabric(const struct tool *tool, const struct tool_input_op
 static int find_torus(struct tool *tool, const struct tool_input_options *o, struct tool_input *in)
 {
 	const struct dl_fabric *f = in->fabric;
-	int err = 0;
+	int err;
 
-	if (o->config)
+	if (o->config) {
 		err = dl_torus_config_read(o->config, &tool->log, &in->config);
-	else if (!o->any_fabric)
-		err = dl_torus_infer(f, &tool->log, &in->config);
-	if (!err && o->any_fabric)
-		err = dl_torus_discover_any(f, in->config, &tool->log, &in->config, &in->torus);
-	else if (!err)
-		err = dl_torus_discover(f, in->config, &tool->log, &in->torus);
+		if (!err)
+			err = dl_torus_discover(f, in->config, &tool->log, &in->torus);
+		if (in->config && err == -EINVAL && o->any_fabric)
+			err = dl_torus_discover_any(f, &in->config->grid, &tool->log, NULL,
+						    &in->torus);
+	} else {
+		err = (o->any_fabric ? dl_torus_discover_any : dl_torus_discover_cabling)(
+			f, NULL, &tool->log, &in->config, &in->torus);
+	}
 	if (!err && dl_torus_is_rooted(in->torus))
 		tool->finding |= o->config != NULL;
 	else if (!err && o->config)

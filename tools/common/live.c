@@ -260,10 +260,10 @@ static int live_describe(const struct tool *tool, const struct again *a, struct 
 static int add_coordinates(struct dl_snapshot *s)
 {
 	struct again a = { .torus = NULL };
-	int err = s->tables->psl ? dl_torus_infer(s->fabric, NULL, &a.config) : -ENOTSUP;
+	int err = !s->tables->psl ?
+			-ENOTSUP :
+			dl_torus_discover_cabling(s->fabric, NULL, NULL, &a.config, &a.torus);
 
-	if (!err)
-		err = dl_torus_discover(s->fabric, a.config, NULL, &a.torus);
 	dl_route_options_init(&a.options);
 	a.options.mode = DL_ROUTE_UNCHECKED;
 	if (!err)

@@ -344,6 +344,8 @@ void dl_engine_subnet_up(struct dl_engine *e)
 		dl_mcast_prune(e);
 		dl_dump_dir_write(e);
 	}
+	if (dl_engine_tables(e))
+		dl_avoid_report(e);
 	if (e->in_force)
 		dl_engine_ask_again(e);
 	if (dl_engine_tables(e))

@@ -17,6 +17,7 @@
 #ifndef DL_PLUGIN_ENGINE_H
 #define DL_PLUGIN_ENGINE_H
 
+#include "avoid.h"
 #include "metrics.h"
 #include "opensm.h"
 #include "options.h"
@@ -49,6 +50,7 @@ struct dl_engine {
 	const char *unproven; /* why this sweep's change is, or NULL */
 	uint32_t cut_before;  /* dl_sweep.cut of the sweep before */
 	struct dl_recall recall;
+	struct dl_avoid avoid;
 	struct dl_writer *writer; /* NULL: nothing was written yet */
 	char *qos_seen;		  /* QoS options when last checked */
 	struct dl_metrics_state metrics;

@@ -4,6 +4,7 @@ lib_LTLIBRARIES += plugin/libosmdateline.la
 plugin_libosmdateline_la_SOURCES = \
 	plugin/plugin.c plugin/opensm.h \
 	plugin/options.c plugin/options.h \
+	plugin/avoid.c plugin/avoid.h \
 	plugin/coordinates.c plugin/coordinates.h \
 	plugin/engine.c plugin/engine.h \
 	plugin/import.c plugin/import.h \

@@ -60,6 +60,11 @@ static const struct {
 	       "Pairs of neighbouring switches with no cable left between "
 	       "them."),
 	NUMBER(ADAPTERS, "adapters", "Channel adapters and routers found."),
+	NUMBER(AVOIDED, "avoided", "Cables and switches out of use by the list of avoid=."),
+	NUMBER(AVOIDED_UNUSED, "avoided_unused",
+	       "Cables and switches out of use that no entry and no group leads across any more."),
+	NUMBER(AVOIDED_ONLY_WAY, "avoided_only_way",
+	       "Cables and switches on the list that stay in use: the only way to others."),
 	NUMBER(ENTRIES, "forwarding_entries", "Entries of the unicast forwarding tables in force."),
 	NUMBER(GROUPS, "multicast_groups", "Multicast LIDs in use."),
 	NUMBER(PAIRS, "pairs",
@@ -100,6 +105,8 @@ void dl_metrics_init(struct dl_metrics *m, enum dl_route_mode mode)
 	memset(m, 0, sizeof(*m));
 	m->mode = mode;
 	memset(m->number, 0xFF, sizeof(m->number));
+	m->number[DL_METRICS_AVOIDED] = m->number[DL_METRICS_AVOIDED_UNUSED] = 0;
+	m->number[DL_METRICS_AVOIDED_ONLY_WAY] = 0;
 	m->transition.result = DL_METRICS_TRANSITIONS;
 }
 

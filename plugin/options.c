@@ -96,6 +96,7 @@ static const struct dl_setting settings[] = {
 	  .expected = "A:B, the weights of QoS levels 0 and 1, each 1 to 255" },
 	{ "high_limit", .call = options_read_high_limit, .expected = "a number from 0 to 255" },
 	{ "metrics", DL_SETTING_TEXT, MEMBER(metrics), .expected = "a file" },
+	{ "avoid", DL_SETTING_TEXT, MEMBER(avoid), .expected = "a file" },
 	{ 0 }
 };
 
@@ -113,6 +114,7 @@ static void warn_unused(const struct dl_plugin_options *o, uint32_t given, const
 		{ "ties", o->route.mode != DL_ROUTE_PROVEN, mode },
 		{ "repair_seconds", classic, mode },
 		{ "transitions", classic && o->transitions, mode },
+		{ "avoid", classic, mode },
 		{ "drain_ms", classic || !o->transitions, drain },
 	};
 
@@ -188,6 +190,8 @@ void dl_plugin_options_clear(struct dl_plugin_options *o)
 {
 	free(o->dump_dir);
 	free(o->metrics);
+	free(o->avoid);
 	o->dump_dir = NULL;
 	o->metrics = NULL;
+	o->avoid = NULL;
 }

@@ -17,6 +17,7 @@ struct dl_plugin_options {
 	int hoq_life;		  /* head-of-queue lifetime to program, or negative */
 	char *dump_dir;		  /* where snapshots go, or NULL */
 	char *metrics;		  /* where metrics are to go, or NULL */
+	char *avoid;		  /* the list of what is not to be used, or NULL */
 };
 
 /*

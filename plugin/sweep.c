@@ -39,14 +39,21 @@ static int stage_discover(struct dl_engine *e, const struct dl_log *log, struct 
 			       dl_coordinates_discover(e, log, sweep);
 }
 
+static int stage_avoid(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
+{
+	return dl_avoid_resolve(e, log, sweep);
+}
+
 static int stage_route(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
 {
 	enum dl_route_mode mode = e->options.route.mode;
+	struct dl_route_options o = e->options.route;
 
 	sweep->proven = mode != DL_ROUTE_CLASSIC;
 	/* Rules A9, A13. */
 	sweep->safe_sls = mode == DL_ROUTE_ANY_SL ? DL_VERIFY_ANY_SL : DL_ROUTE_MULTICAST_SLS;
-	return dl_route(sweep->torus, sweep->config, &e->options.route, log, &sweep->routed);
+	o.avoid = sweep->avoided;
+	return dl_route(sweep->torus, sweep->config, &o, log, &sweep->routed);
 }
 
 static int stage_tree(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
@@ -71,6 +78,7 @@ static const struct stage {
   stages[] = {
 	  { "DL11", DL_METRICS_DISCOVERY, OSM_LOG_INFO, "reading torus_config", stage_config },
 	  { "DL13", DL_METRICS_DISCOVERY, OSM_LOG_INFO, "finding the torus", stage_discover },
+	  { "DL40", DL_METRICS_DISCOVERY, OSM_LOG_INFO, "reading what to avoid", stage_avoid },
 	  /* One line at the end of the sweep sums up. */
 	  { "DL14", DL_METRICS_ROUTING, OSM_LOG_VERBOSE, "routing", stage_route },
 	  { "DL15", DL_METRICS_ROUTING, OSM_LOG_INFO, "building the multicast tree", stage_tree },
@@ -152,6 +160,7 @@ void dl_sweep_free(struct dl_sweep *sweep)
 	if (!sweep || __atomic_fetch_sub(&sweep->shares, 1, __ATOMIC_ACQ_REL))
 		return;
 	dl_route_result_release(&sweep->routed);
+	dl_route_avoided_free(sweep->avoided);
 	dl_tables_masks_clear(&sweep->masks);
 	dl_torus_free(sweep->torus);
 	dl_torus_config_free(sweep->config);

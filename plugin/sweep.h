@@ -19,9 +19,10 @@ struct dl_sweep {
 	struct dl_fabric *fabric;
 	struct dl_torus_config *config;
 	struct dl_torus *torus;
-	bool provisional; /* coordinates that serve this sweep only */
-	bool proven;	  /* and verified, by proven or any-SL mode? */
-	uint32_t cut;	  /* ports whose SL-to-VL maps OpenSM cuts for now */
+	bool provisional;		  /* coordinates that serve this sweep only */
+	bool proven;			  /* and verified, by proven or any-SL mode? */
+	uint32_t cut;			  /* ports whose SL-to-VL maps OpenSM cuts for now */
+	struct dl_route_avoided *avoided; /* or NULL: there is no list */
 	struct dl_route_result routed;
 	struct dl_tables_masks masks; /* scratch: of one group */
 	/* SLs that groups may use, verified together; others that failed. */

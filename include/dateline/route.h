@@ -109,6 +109,7 @@ struct dl_route_avoided_item {
 	uint32_t port, sw;   /* the named end of a cable, or DL_NONE; the switch, or DL_NONE */
 	const char *name;    /* as in the list */
 	unsigned int number; /* of the port; 0: a switch */
+	bool unused;	     /* the caller's: have switches confirmed that nothing uses it? */
 	/* DL_ROUTE_AVOID_ONLY_WAY: whom it would cut off, and the node of one of them. */
 	uint32_t switches, adapters, example;
 };

@@ -26,7 +26,7 @@ check-fabric: all $(CHECKER) test/fabric/join test/fabric/replay test/fabric/smp
 		$(filter-out $(FABRIC_LONGEST),$(FABRIC_TESTS)))
 
 # The plugin.  join joins multicast groups in place of simulated adapters.
-FABRIC_TESTS += test/fabric/plugin.bats
+FABRIC_TESTS += test/fabric/plugin.bats test/fabric/planned.bats
 check_PROGRAMS += test/fabric/join
 test_fabric_join_CPPFLAGS = $(OPENSM_CFLAGS)
 test_fabric_join_LDADD = -libmad -libumad

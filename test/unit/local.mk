@@ -67,7 +67,7 @@ test_unit_libosmfixture_la_SOURCES = test/unit/osm_fixture.c test/unit/osm_fixtu
 test_unit_libosmfixture_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 UNIT_TESTS += test/unit/plugin_engine test/unit/plugin_import test/unit/plugin_sweep test/unit/plugin_states \
 	test/unit/plugin_recall test/unit/plugin_mcast test/unit/plugin_metrics test/unit/plugin_phases \
-	test/unit/plugin_qos test/unit/plugin_events
+	test/unit/plugin_qos test/unit/plugin_events test/unit/plugin_avoid
 osm_libs = test/unit/libosmfixture.la $(LDADD) $(ZSTD_LIBS)
 test_unit_plugin_engine_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 test_unit_plugin_engine_LDADD = $(osm_libs)
@@ -89,6 +89,8 @@ test_unit_plugin_qos_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 test_unit_plugin_qos_LDADD = $(osm_libs)
 test_unit_plugin_events_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 test_unit_plugin_events_LDADD = $(osm_libs)
+test_unit_plugin_avoid_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
+test_unit_plugin_avoid_LDADD = $(osm_libs)
 test_unit_plugin_options_LDADD = $(osm_libs)
 test_unit_plugin_vlarb_LDADD = $(osm_libs)
 test_unit_test_metrics_LDADD = $(osm_libs)

@@ -269,6 +269,11 @@ int osm_link_mgr_process(osm_sm_t *sm, const uint8_t state)
 	return 0;
 }
 
+void osm_ucast_cache_invalidate(osm_ucast_mgr_t *mgr)
+{
+	mgr->cache_valid = FALSE;
+}
+
 void osm_sm_sweep(osm_sm_t *sm)
 {
 	(void)sm;

@@ -348,8 +348,10 @@ void dl_engine_subnet_up(struct dl_engine *e)
 		dl_avoid_report(e);
 	if (e->in_force)
 		dl_engine_ask_again(e);
-	if (dl_engine_tables(e))
+	if (dl_engine_tables(e)) {
 		ask_for_maps(e);
+		dl_qos_check_policy(e);
+	}
 }
 
 /* The sweep's tables are put in force, or the phases that lead to them begin. */

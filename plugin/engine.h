@@ -53,6 +53,7 @@ struct dl_engine {
 	struct dl_avoid avoid;
 	struct dl_writer *writer; /* NULL: nothing was written yet */
 	char *qos_seen;		  /* QoS options when last checked */
+	uint8_t policy_sl;	  /* of the QoS policy, that was warned about; 0: none */
 	struct dl_metrics_state metrics;
 };
 

@@ -17,6 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opensm.h"
+#include <opensm/osm_qos_policy.h>
+
 #include "qos.h"
 #include "engine.h"
 #include "log.h"
@@ -124,7 +127,7 @@ static void check_sl2vl(const struct osm_subn_opt *opt, const struct dl_log *log
 }
 
 /* Warn about options that have changed since they were last looked at. */
-static int qos_check(struct dl_engine *e, const struct dl_vlarb_config *c)
+static int qos_check(struct dl_engine *e, const struct dl_vlarb_config *c, bool *changed)
 {
 	const struct osm_subn_opt *opt = &e->osm->subn.opt;
 	char *now = qos_fingerprint(opt), ignored[MAX_IGNORED];
@@ -136,6 +139,7 @@ static int qos_check(struct dl_engine *e, const struct dl_vlarb_config *c)
 		free(now);
 		return err;
 	}
+	*changed = true;
 	free(e->qos_seen);
 	e->qos_seen = now;
 	dl_osm_log_init(&l, e->osm, "DL16");
@@ -147,12 +151,24 @@ static int qos_check(struct dl_engine *e, const struct dl_vlarb_config *c)
 	return 0;
 }
 
+/* Data VLs that the ports between switches have, at most. */
+static unsigned int between_vls(const struct dl_fabric *f)
+{
+	unsigned int most = 0;
+
+	for (uint32_t p = 0; p < f->nports; p++)
+		if (dl_fabric_joins_switches(f, p) && f->ports[p].vls > most)
+			most = f->ports[p].vls;
+	return most;
+}
+
 int dl_qos_apply(struct dl_engine *e, struct dl_sweep *sweep)
 {
 	const struct osm_subn_opt *opt = &e->osm->subn.opt;
 	struct dl_vlarb_config c;
 	enum dl_port_kind kind;
 	struct dl_osm_log l;
+	bool changed = false;
 	int err;
 
 	words_of(&opt->qos_options, true, &c.all);
@@ -160,9 +176,11 @@ int dl_qos_apply(struct dl_engine *e, struct dl_sweep *sweep)
 		words_of(options_of(opt, kind), false, &c.kind[kind]);
 	/* Users who write tables for OpenSM rely on its default limit. */
 	c.default_high_limit = e->options.has_high_limit ? -1 : OSM_DEFAULT_QOS_HIGH_LIMIT;
-	err = qos_check(e, &c);
+	c.vls = between_vls(sweep->fabric);
+	err = qos_check(e, &c, &changed);
+	dl_osm_log_init(&l, e->osm, "DL35");
 	if (!err)
-		err = dl_vlarb_apply(&c, sweep->routed.tables);
+		err = dl_vlarb_apply(&c, sweep->routed.tables, changed ? &l.log : NULL);
 	if (err) {
 		dl_osm_log_init(&l, e->osm, "DL16");
 		dl_log(&l.log, DL_LOG_ERROR,
@@ -171,6 +189,42 @@ int dl_qos_apply(struct dl_engine *e, struct dl_sweep *sweep)
 		       strerror(-err));
 	}
 	return err;
+}
+
+/* A level whose SL selects no QoS level: `bad`, if there is one, or this one, or NULL. */
+static const osm_qos_level_t *worse_level(const osm_qos_level_t *bad, const osm_qos_level_t *level)
+{
+	return bad || !level || !level->sl_set || !(level->sl & 7) ? bad : level;
+}
+
+/* Levels stand in a list; those of simple rules ("sdp : 3") with their rules alone. */
+static const osm_qos_level_t *bad_level(const struct osm_qos_policy *policy)
+{
+	const osm_qos_level_t *bad = worse_level(NULL, policy->p_default_qos_level);
+	const cl_list_t *list = &policy->qos_levels;
+	cl_list_iterator_t at;
+
+	for (at = cl_list_head(list); at != cl_list_end(list); at = cl_list_next(at))
+		bad = worse_level(bad, cl_list_obj(at));
+	list = &policy->qos_match_rules;
+	for (at = cl_list_head(list); at != cl_list_end(list); at = cl_list_next(at))
+		bad = worse_level(bad,
+				  ((const osm_qos_match_rule_t *)cl_list_obj(at))->p_qos_level);
+	return bad;
+}
+
+/* (OpenSM reads the policy when the tables have been computed.) */
+void dl_qos_check_policy(struct dl_engine *e)
+{
+	const struct osm_qos_policy *policy = e->osm->subn.p_qos_policy;
+	const osm_qos_level_t *bad = policy ? bad_level(policy) : NULL;
+
+	if (bad && bad->sl != e->policy_sl)
+		DL_SAY(e->osm, OSM_LOG_INFO,
+		       "Warning: the QoS policy has SL %u (level \"%s\"): only SL 0 and 8 select a "
+		       "QoS level, and paths get SL %u to %u, as the routing needs them",
+		       bad->sl, bad->name ? bad->name : "", bad->sl & 8, bad->sl | 7);
+	e->policy_sl = bad ? bad->sl : 0;
 }
 
 /* The VLs of a map, except 15, as the bits of one number. */

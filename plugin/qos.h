@@ -16,6 +16,12 @@ struct dl_sweep;
 int dl_qos_apply(struct dl_engine *e, struct dl_sweep *sweep);
 
 /*
+ * Warn about an SL of the QoS policy that selects no level, once for each change:
+ * bits 0 to 2 of a path SL are the routing's (rules A5).
+ */
+void dl_qos_check_policy(struct dl_engine *e);
+
+/*
  * Count the ports whose SL-to-VL maps OpenSM is going to cut in this sweep,
  * because OperVLs is still smaller than it will be.  0 or -ENOMEM.
  */

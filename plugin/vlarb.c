@@ -190,11 +190,92 @@ static unsigned int vlarb_fit(const struct table *t, bool between, const struct 
 	return n;
 }
 
-static int apply_port(const struct kind *k, uint32_t port, struct dl_tables *t)
+/* What had to be changed in the user's tables so that every VL is served. */
+struct vlarb_added {
+	uint32_t ports, example;
+	uint16_t vls; /* in any of them */
+};
+
+static unsigned int heaviest(const struct dl_tables_vlarb_entry *e, unsigned int n)
+{
+	unsigned int most = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		most = e[i].weight > most ? e[i].weight : most;
+	return most ? most : 64;
+}
+
+/* One entry more, as heavy as the heaviest.  False: there is no room. */
+static bool vlarb_add(struct dl_tables_vlarb_entry *e, uint8_t *n, unsigned int cap,
+		      unsigned int vl)
+{
+	unsigned int at = 0;
+
+	while (at < *n && e[at].weight)
+		at++; /* a null entry will do */
+	if (at >= cap)
+		return false;
+	e[at] = (struct dl_tables_vlarb_entry){ vl, heaviest(e, *n) };
+	*n += at == *n;
+	return true;
+}
+
+/*
+ * Every VL that the routing uses, which are those that its own tables serve, must be
+ * served by the user's (rules B10): a limit of 255 becomes 254 where the low table would
+ * starve, and VLs without an entry get one, in the low table if there is room.
+ */
+static void vlarb_mend(const struct dl_tables_vlarb *plan, const struct dl_fabric_port *p,
+		       uint32_t port, struct dl_tables_vlarb *arb, struct vlarb_added *m)
+{
+	uint16_t used = dl_tables_vlarb_serves(plan, p, 0);
+	uint16_t missing = used & ~dl_tables_vlarb_serves(arb, p, used);
+
+	if (p->vls == 1 || !missing)
+		return;
+	m->example = m->ports++ ? m->example : port;
+	m->vls |= missing;
+	if (arb->high_limit == 255 && missing & dl_tables_vlarb_serves(arb, p, 0))
+		arb->high_limit = 254;
+	for (missing &= ~dl_tables_vlarb_serves(arb, p, used); missing; missing &= missing - 1) {
+		unsigned int vl = __builtin_ctz(missing);
+
+		if (vlarb_add(arb->low, &arb->nlow, p->arb_low_cap, vl) ||
+		    vlarb_add(arb->high, &arb->nhigh, p->arb_high_cap, vl))
+			continue;
+		*arb = *plan;
+		return;
+	}
+	/* What was added to the low table may starve now. */
+	if (used & ~dl_tables_vlarb_serves(arb, p, used))
+		arb->high_limit = 254;
+}
+
+static void vlarb_report_added(const struct dl_fabric *f, const struct vlarb_added *m,
+			       const struct dl_log *log)
+{
+	const struct dl_fabric_port *p = &f->ports[m->example];
+	char vls[64] = "";
+	size_t at = 0;
+
+	for (unsigned int left = m->vls; left; left &= left - 1)
+		at += snprintf(vls + at, sizeof(vls) - at, "%s%u", at ? ", " : "",
+			       __builtin_ctz(left));
+	dl_log(log, DL_LOG_ERROR,
+	       "the VL arbitration tables of opensm.conf starve VL %s on %u port%s, such as "
+	       "\"%s\" port %u: there the VLs get an entry, and a high limit of 255 becomes 254; "
+	       "name "
+	       "every VL in qos_vlarb_high or qos_vlarb_low",
+	       vls, m->ports, m->ports == 1 ? "" : "s", dl_fabric_node_name(f, p->node), p->num);
+}
+
+static int apply_port(const struct kind *k, uint32_t port, struct dl_tables *t,
+		      struct vlarb_added *m)
 {
 	const struct dl_fabric_port *p = &t->fabric->ports[port];
 	bool between = dl_fabric_joins_switches(t->fabric, port);
-	struct dl_tables_vlarb arb = t->arbs[t->vlarb[port]];
+	const struct dl_tables_vlarb plan = t->arbs[t->vlarb[port]];
+	struct dl_tables_vlarb arb = plan;
 	int number;
 
 	if (k->table[HIGH].given)
@@ -203,6 +284,7 @@ static int apply_port(const struct kind *k, uint32_t port, struct dl_tables *t)
 		arb.nlow = vlarb_fit(&k->table[LOW], between, p, p->arb_low_cap, arb.low);
 	if (k->high_limit >= 0)
 		arb.high_limit = k->high_limit;
+	vlarb_mend(&plan, p, port, &arb, m);
 	number = dl_tables_arb(t, &arb);
 	if (number < 0)
 		return number;
@@ -210,9 +292,10 @@ static int apply_port(const struct kind *k, uint32_t port, struct dl_tables *t)
 	return 0;
 }
 
-int dl_vlarb_apply(const struct dl_vlarb_config *c, struct dl_tables *t)
+int dl_vlarb_apply(const struct dl_vlarb_config *c, struct dl_tables *t, const struct dl_log *log)
 {
 	struct kind kinds[DL_PORT_KINDS];
+	struct vlarb_added added = { 0 };
 	enum dl_port_kind kind;
 	uint32_t port;
 	int err;
@@ -225,10 +308,12 @@ int dl_vlarb_apply(const struct dl_vlarb_config *c, struct dl_tables *t)
 		if (t->vlarb[port] == DL_TABLES_NO_ROW ||
 		    (!k->table[HIGH].given && !k->table[LOW].given && k->high_limit < 0))
 			continue;
-		err = apply_port(k, port, t);
+		err = apply_port(k, port, t, &added);
 		if (err)
 			return err;
 	}
+	if (added.ports)
+		vlarb_report_added(t->fabric, &added, log);
 	return 0;
 }
 
@@ -265,6 +350,22 @@ static bool check_between(const struct table *t, const char *option, const struc
 	       "%d weigh %u, %u, %u and %u in it, but should weigh the same",
 	       option, level, level * LEVEL_VLS, level * LEVEL_VLS + LEVEL_VLS - 1, w[0], w[1],
 	       w[2], w[3]);
+	return true;
+}
+
+/* Has a table as many entries as the IBA asks for: one (high); one for each data VL (low)? */
+static bool check_length(const struct table *t, unsigned int table, const char *option,
+			 unsigned int vls, const struct dl_log *log)
+{
+	unsigned int least = table == HIGH ? 1 : vls, valid = 0;
+
+	for (unsigned int i = 0; i < t->n; i++)
+		valid += t->entries[i].weight != 0;
+	if (!vls || valid >= least)
+		return false;
+	dl_log(log, DL_LOG_WARNING,
+	       "%s has %u entries with a weight: InfiniBand asks for at least %u%s", option, valid,
+	       least, table == HIGH ? "" : ", one for each data VL");
 	return true;
 }
 
@@ -312,7 +413,8 @@ static void check_option(const struct dl_vlarb_config *c, enum dl_port_kind kind
 		       "%s: expected VL:WEIGHT (VL 0 to 15, weight 0 to 255, "
 		       "at most %d entries) at \"%s\"",
 		       option, ENTRIES, bad);
-	else if (!(between && check_between(&t, option, log)) && ends)
+	else if (!(between && check_between(&t, option, log)) &&
+		 !check_length(&t, table, option, between || c->vls < 2 ? c->vls : 2, log) && ends)
 		check_ends(&t, option, log);
 }
 

@@ -25,6 +25,7 @@ struct dl_vlarb_config {
 	 * the user's; -1: the routing's.
 	 */
 	int default_high_limit;
+	unsigned int vls; /* data VLs between switches, 0: unknown */
 };
 
 /* The middle of an option's name: "ca_" in qos_ca_vlarb_high. */
@@ -32,14 +33,15 @@ extern const char *const dl_port_kind_names[DL_PORT_KINDS];
 
 /*
  * Put the user's tables and limits in place of the routing's on every port
- * that has arbitration tables.  A table that the user did not write stays.
- * Returns 0, -ENOMEM or -ENOSPC.
+ * that has arbitration tables.  A table that the user did not write stays.  Where
+ * VLs that the routing uses would starve (rules B10), the user's tables are changed
+ * so that they do not, and one error names the VLs.  Returns 0, -ENOMEM or -ENOSPC.
  */
-int dl_vlarb_apply(const struct dl_vlarb_config *c, struct dl_tables *t);
+int dl_vlarb_apply(const struct dl_vlarb_config *c, struct dl_tables *t, const struct dl_log *log);
 
 /*
- * Report what is malformed, unfair within a QoS level, or lost on end ports:
- * at most one warning an option.
+ * Report what is malformed, unfair within a QoS level, too short, or lost on end
+ * ports: at most one warning an option.
  */
 void dl_vlarb_check(const struct dl_vlarb_config *c, const struct dl_log *log);
 

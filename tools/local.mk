@@ -6,6 +6,7 @@ dateline_SOURCES = tools/main.c tools/commands.def \
 	tools/discover.c \
 	tools/gen.c \
 	tools/route.c \
+	tools/route_partitions.c tools/route_partitions.h \
 	tools/snapshot.c \
 	tools/transition.c tools/transition.h \
 	tools/common/background.c tools/common/background.h \

@@ -8,12 +8,13 @@
 #include "dateline/base.h"
 #include "dateline/route.h"
 #include "tools/common/input.h"
+#include "tools/route_partitions.h"
 
 #define MAX_SECONDS 86400
 
 struct request {
 	struct tool_input_options input;
-	const char *out, *avoid;
+	const char *out, *avoid, *partitions;
 	struct dl_route_options options;
 	bool show_tree;
 	enum { KEEP_GROUPS, NO_GROUPS, ALL_ADAPTERS } multicast;
@@ -63,6 +64,8 @@ static const struct dl_setting options[] = {
 	  .doc = "Shares of QoS levels 0 and 1 in VL arbitration (1:1)" },
 	{ "high-limit", DL_SETTING_NUMBER, MEMBER(options.high_limit), 0, 255, .arg = "N",
 	  .doc = "VLHighLimit, in units of 4096 bytes; 255 is unlimited" },
+	{ "partitions", DL_SETTING_BORROW, MEMBER(partitions), .arg = "FILE",
+	  .doc = "OpenSM's partitions.conf: name the groups whose SL the engine would refuse" },
 	{ "lmc", DL_SETTING_NUMBER, MEMBER(lmc), 0, DL_FABRIC_MAX_LMC, .arg = "N",
 	  .doc = "Give ports without a LID 2^N of them (0)" },
 	{ "avoid", DL_SETTING_BORROW, MEMBER(avoid), .arg = "FILE",
@@ -117,7 +120,7 @@ static const struct tool_usage usage = {
 	       "with lines for OpenSM's configuration.  As one .dls file it is "
 	       "smaller by far, and read in no time.\n"
 	       "\n"
-	       "Exit status: 0 written, 1 the fabric is refused, or written with "
+	       "Exit status: 0 written, 1 the fabric or a group is refused, or written with "
 	       "nodes left out, with a configuration that contradicts the fabric, or "
 	       "with something on the list of --avoid that is not there or stays in use, "
 	       "2 bad usage or input, 3 no memory or no space.",
@@ -186,10 +189,13 @@ static int route_compute(const struct request *r, const struct tool_input *in,
 	bool keep = r->multicast == KEEP_GROUPS && before && before->ngroups;
 	int err = dl_route(in->torus, in->config, &r->options, log, out);
 
-	if (!err && !out->tree && (keep || r->multicast == ALL_ADAPTERS || r->show_tree))
+	if (!err && !out->tree &&
+	    (keep || r->multicast == ALL_ADAPTERS || r->show_tree || r->partitions))
 		err = -ENOTCONN;
 	if (!err && r->show_tree)
 		tool_draw_tree(in->torus, out->tree, stdout);
+	if (!err && r->partitions)
+		err = route_check_partitions(r->partitions, out, log);
 	if (!err && keep)
 		err = keep_groups(before, out);
 	if (!err && r->multicast == ALL_ADAPTERS)

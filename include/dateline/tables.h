@@ -178,6 +178,14 @@ const char *dl_tables_sl_demand(const struct dl_tables *t);
 int dl_tables_arb(struct dl_tables *t, const struct dl_tables_vlarb *arb);
 
 /*
+ * The VLs that a port serves with these tables, when packets wait on all VLs of the
+ * mask `used`: those that an entry of either table names; of the high one only, where
+ * it has no limit and one of those VLs is in it (rules B10).  All, if the port has one VL.
+ */
+uint16_t dl_tables_vlarb_serves(const struct dl_tables_vlarb *a, const struct dl_fabric_port *p,
+				uint16_t used);
+
+/*
  * Allocate the path SL matrix for the given numbers of classes and fill it
  * with DL_TABLES_NO_SL; psl_src and psl_dst start as DL_NONE.  0 or -ENOMEM.
  */

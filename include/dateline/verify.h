@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Verification of a set of tables: delivery and credit loops.
+ * Verification of a set of tables: delivery, credit loops, and service.
  *
  * A channel is a pair of an output port and a VL: the place where packets
  * wait for credits.  Only channels from switch to switch can be part of a
@@ -38,6 +38,12 @@ struct dl_verify_lost {
 	uint8_t port;  /* output port there; DL_TABLES_NO_PORT: none */
 };
 
+/* A VL on which packets leave a port whose VL arbitration does not serve it. */
+struct dl_verify_starved {
+	uint32_t port; /* port index */
+	uint8_t vl;
+};
+
 /* What is known of credit loops. */
 enum dl_verify_verdict {
 	DL_VERIFY_FREE,	      /* there is none: proven, whatever is not known */
@@ -61,8 +67,14 @@ struct dl_verify_result {
 	struct dl_verify_lost *lost; /* some of them */
 	uint32_t nlisted;
 	struct dl_cycle cycle; /* the shortest loop, found or possible */
-	uint32_t groups;       /* multicast groups */
-	uint64_t channels;     /* between switches, with packets */
+	/*
+	 * VLs that starve: in neither arbitration table of the port, or only in the
+	 * low one while the high one has no limit and packets of its own.
+	 */
+	struct dl_verify_starved *starved;
+	uint32_t nstarved;
+	uint32_t groups;   /* multicast groups */
+	uint64_t channels; /* between switches, with packets */
 	uint64_t dependencies;
 	uint64_t without_sl;  /* pairs without a path SL, when others have one */
 	uint64_t without_vl;  /* pairs of ports with an unknown map */
@@ -105,7 +117,8 @@ struct dl_verify_options {
 void dl_verify_options_init(struct dl_verify_options *o);
 
 /*
- * Check tables: does every packet arrive, and is there a credit loop?
+ * Check tables: does every packet arrive, is there a credit loop, and does every
+ * VL that packets use get its turn?
  * Findings are no error: they are in the result.  Assumptions that had to be
  * made because the tables do not say go to the log as warnings.  Returns 0,
  * -ENOMEM, or -EPROTO: the tables do not hold together (dl_tables_check()).

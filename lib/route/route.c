@@ -173,14 +173,27 @@ static int fill_vlarb(const struct dl_route_pass *pass, struct dl_tables *tables
 	for (p = 0; p < f->nports; p++) {
 		const struct dl_fabric_port *port = &f->ports[p];
 		struct dl_route_vls vls = vls_of(pass, p);
+		bool between = pass->torus->port_dir[p] != DL_TORUS_DIRS;
 		struct dl_tables_vlarb arb;
+		uint16_t used;
 		int n;
 
 		if (port->vls == 1 ||
 		    (port->peer == DL_NONE && !(port->num == 0 && dl_fabric_is_end_port(f, p))))
 			continue;
-		dl_route_vlarb(pass->options, &vls, pass->torus->port_dir[p] != DL_TORUS_DIRS,
-			       port->arb_high_cap, port->arb_low_cap, &arb);
+		dl_route_vlarb(pass->options, &vls, between, port->arb_high_cap, port->arb_low_cap,
+			       &arb);
+		used = (1u << (between ? vls.between : vls.end < 2 ? 1 : 2)) - 1;
+		if (used & ~dl_tables_vlarb_serves(&arb, port, used)) {
+			dl_log(pass->log, DL_LOG_ERROR,
+			       "\"%s\" port %u: VL arbitration tables of %u and %u entries%s "
+			       "cannot serve its %u VLs",
+			       dl_fabric_node_name(f, port->node), port->num, port->arb_high_cap,
+			       port->arb_low_cap, arb.high_limit == 255 ? " without a limit" : "",
+			       __builtin_popcount(used));
+			pass->out->refusal = DL_ROUTE_TOO_FEW_VLS;
+			return -ENOTSUP;
+		}
 		n = dl_tables_arb(tables, &arb);
 		if (n < 0)
 			return n;

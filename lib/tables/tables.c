@@ -222,6 +222,30 @@ const char *dl_tables_sl_demand(const struct dl_tables *t)
 	       "NCCL_IB_SL or UCX_IB_SL, can deadlock";
 }
 
+/* The VLs that the entries of one table name. */
+static uint16_t arb_names(const struct dl_tables_vlarb_entry *e, unsigned int n, unsigned int cap,
+			  unsigned int vls)
+{
+	uint16_t named = 0;
+
+	for (unsigned int i = 0; i < n && i < cap; i++)
+		if (e[i].weight && e[i].vl < vls)
+			named |= 1u << e[i].vl;
+	return named;
+}
+
+uint16_t dl_tables_vlarb_serves(const struct dl_tables_vlarb *a, const struct dl_fabric_port *p,
+				uint16_t used)
+{
+	unsigned int vls = p->vls && p->vls < 15 ? p->vls : 15;
+	uint16_t high = arb_names(a->high, a->nhigh, p->arb_high_cap, vls);
+	uint16_t low = arb_names(a->low, a->nlow, p->arb_low_cap, vls);
+
+	if (vls == 1)
+		return UINT16_MAX;
+	return a->high_limit == 255 && high & used ? high : high | low;
+}
+
 int dl_tables_arb(struct dl_tables *t, const struct dl_tables_vlarb *arb)
 {
 	uint32_t i = t->narbs;

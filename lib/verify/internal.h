@@ -179,6 +179,9 @@ struct dl_verify_net {
 	uint16_t *passes; /* by number: SLs that are not dropped */
 	uint32_t nvalues, values_cap;
 	uint16_t *end_passes; /* by port index of an end port */
+	/* By port index, of ports towards end ports: VLs on which packets leave. */
+	uint16_t *leaving;
+	bool *sends_groups; /* by port index of an end port */
 
 	/*
 	 * Pairs of links: at switch s with k links, from the one that comes
@@ -211,6 +214,7 @@ struct dl_verify_net {
 	uint16_t alive;
 	uint16_t sls;	  /* of every pair; 0: path SLs decide */
 	uint16_t unknown; /* of pairs without a path SL; 0: not asked now */
+	bool gaps;	  /* there are such pairs */
 	bool *vague;	  /* by link: some packets' VL on it is not known */
 	bool certain;	  /* leave those links out of cycles */
 	uint64_t without_vl;
@@ -255,6 +259,22 @@ static inline uint32_t dl_verify_net_link(const struct dl_verify_net *net, uint3
 	if (net->next_hops[hop].next == DL_NONE)
 		return DL_NONE;
 	return net->links.first[sw] + net->hop_slot[hop];
+}
+
+/*
+ * The map as a port with that many VLs works it; 0 VLs: unknown.  Merged: what
+ * is not dropped is on VL 0.
+ */
+dl_tables_sl2vl_row dl_verify_net_effective(const struct dl_tables *t, uint16_t row,
+					    unsigned int vls, bool merged);
+
+/* Packets of these SLs leave a port, by a map of net.rows. */
+static inline void dl_verify_net_leave(struct dl_verify_net *net, uint32_t port, uint32_t row,
+				       uint16_t sls)
+{
+	for (; sls; sls &= sls - 1)
+		net->leaving[port] |=
+			1u << dl_tables_sl2vl_get(net->values[net->rows[row]], __builtin_ctz(sls));
 }
 
 /* Index in net.rows of a port pair of a switch. */
@@ -455,6 +475,10 @@ int dl_verify_unicast(struct dl_verify_net *net, struct dl_verify_result *v, uin
 /* `with`: joined with the groups of these tables, for dependencies only; or NULL. */
 int dl_verify_multicast(struct dl_verify_net *net, const struct dl_tables *with, uint16_t sls,
 			struct dl_verify_result *v, uint32_t max, bool delivery);
+
+/* Which VLs are not served on which packets leave, after unicast and multicast. */
+int dl_verify_find_starved(struct dl_verify_net *net, const struct dl_verify_options *o,
+			   struct dl_verify_result *v);
 
 /* The shortest cycle of dependencies, without its packets. */
 int dl_verify_cycle(const struct dl_verify_net *net, struct dl_verify_result *v);

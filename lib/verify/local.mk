@@ -9,6 +9,7 @@ libdlroute_la_SOURCES += \
 	lib/verify/mixed.c \
 	lib/verify/multicast.c \
 	lib/verify/net.c \
+	lib/verify/served.c \
 	lib/verify/sets.c \
 	lib/verify/unicast.c \
 	lib/verify/verify.c \

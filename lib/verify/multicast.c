@@ -137,8 +137,11 @@ static void copy_on(struct spread *sp, uint32_t s, unsigned int in, uint32_t dep
 		if (o == in)
 			continue;
 		if (link == DL_NONE) {
-			if (end_port(sp, s, o) != DL_NONE && sls & ~net->passes[row])
-				sp->dropped = true;
+			if (end_port(sp, s, o) == DL_NONE)
+				continue;
+			sp->dropped |= (sls & ~net->passes[row]) != 0;
+			dl_verify_net_leave(net, spread_switch_node(sp, s)->first_port + o,
+					    dl_verify_net_row(net, s, in, o), sls);
 			continue;
 		}
 		for (unsigned int left = sls; left; left &= left - 1) {
@@ -167,6 +170,7 @@ static void spread_inject(struct spread *sp, uint32_t s)
 
 		if (src == DL_NONE || (!i && !dl_tables_mask_get(&sp->group->masks, s, 0)))
 			continue;
+		sp->net->sends_groups[src] = true;
 		sls &= sp->net->end_passes[src];
 		if (sls != sp->sls)
 			sp->dropped = true;

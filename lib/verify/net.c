@@ -106,12 +106,8 @@ static int lay_out_links(struct dl_verify_net *net)
 
 /* ---- SL-to-VL maps ----------------------------------------------------- */
 
-/*
- * The map as a port with that many VLs works it; 0 VLs: unknown.  Merged: what
- * is not dropped is on VL 0.
- */
-static dl_tables_sl2vl_row net_effective(const struct dl_tables *t, uint16_t row, unsigned int vls,
-					 bool merged)
+dl_tables_sl2vl_row dl_verify_net_effective(const struct dl_tables *t, uint16_t row,
+					    unsigned int vls, bool merged)
 {
 	dl_tables_sl2vl_row value, result = 0;
 
@@ -161,7 +157,7 @@ static int add_row(struct dl_verify_net *net, struct row_memo *memo, uint16_t ro
 	slot = &memo->number[(merged * VL_COUNTS + vls) * memo->width + column];
 	if (*slot != 0xFFFF)
 		return *slot;
-	net->values[net->nvalues] = net_effective(net->t, row, vls, merged);
+	net->values[net->nvalues] = dl_verify_net_effective(net->t, row, vls, merged);
 	net->passes[net->nvalues] = row_passes(net->values[net->nvalues]);
 	*slot = net->nvalues;
 	return net->nvalues++;
@@ -233,15 +229,17 @@ static int map_end_ports(struct dl_verify_net *net)
 	const struct dl_fabric *f = net->f;
 
 	net->end_passes = dl_arena_array(net->arena, f->nports, sizeof(*net->end_passes));
-	if (!net->end_passes)
+	net->leaving = dl_arena_array(net->arena, f->nports, sizeof(*net->leaving));
+	net->sends_groups = dl_arena_array(net->arena, f->nports, sizeof(*net->sends_groups));
+	if (!net->end_passes || !net->leaving || !net->sends_groups)
 		return -ENOMEM;
 	for (uint32_t p = 0; p < f->nports; p++) {
 		uint16_t row = net->t->end_sl2vl[p];
 
 		net->end_passes[p] = 0xFFFF;
 		if (f->ports[p].num && dl_fabric_is_end_port(f, p))
-			net->end_passes[p] =
-				row_passes(net_effective(net->t, row, f->ports[p].vls, false));
+			net->end_passes[p] = row_passes(
+				dl_verify_net_effective(net->t, row, f->ports[p].vls, false));
 	}
 	return 0;
 }

@@ -65,9 +65,10 @@ static uint16_t source_sls(const struct pass *p, const struct dl_verify_column *
  */
 static void check_last_hop(struct pass *p, const struct dl_verify_column *c)
 {
-	const struct dl_verify_net *net = p->net;
-	uint32_t root = c->root;
+	struct dl_verify_net *net = p->net;
+	uint32_t root = c->root, port = net->f->nodes[net->f->switches[root]].first_port;
 
+	port += c->last_port;
 	for (uint32_t l = net->links.first[root]; l < net->links.first[root + 1]; l++) {
 		/* The far end of an output link is where one comes in from. */
 		uint32_t from = net->links.link[l].to;
@@ -78,6 +79,7 @@ static void check_last_hop(struct pass *p, const struct dl_verify_column *c)
 		if (stop->next != root)
 			continue;
 		row = net->far[dl_verify_flow_link(&p->flow, from, stop)].row + c->last_port;
+		dl_verify_net_leave(net, port, row, sls);
 		if (sls & ~net->passes[net->rows[row]])
 			p->suspicious = true;
 	}
@@ -87,9 +89,12 @@ static void check_last_hop(struct pass *p, const struct dl_verify_column *c)
 		uint32_t at = dl_verify_net_row(net, root, dl_verify_entry_port(net->f, src),
 						c->last_port);
 		uint16_t passed = net->passes[net->rows[at]] & net->end_passes[src];
+		uint16_t sls = src == c->owner ? 0 : source_sls(p, c, class);
 
-		if (src != c->owner && source_sls(p, c, class) & ~passed)
+		net->gaps |= src != c->owner && dl_verify_flow_sl(&p->flow, c, class) > 16;
+		if (sls & ~passed)
 			p->suspicious = true;
+		dl_verify_net_leave(net, port, at, sls & net->end_passes[src]);
 	}
 }
 
@@ -196,6 +201,7 @@ static int check_class(struct pass *p, const struct dl_verify_column *c,
 	p->suspicious = p->flow.suspicious || p->flow.ring || p->flow.ends != 1 || root == DL_NONE;
 	for (const struct dl_verify_column *i = c; p->flow.ring && p->net->rings && i < end; i++)
 		p->net->rings[i->lid] = true;
+	p->net->gaps |= p->flow.without_sl > without_sl;
 	/* What one LID lacks, all of the class lack. */
 	if (p->net->t->psl && p->delivery)
 		p->v->without_sl += (end - c) * (p->flow.without_sl - without_sl);

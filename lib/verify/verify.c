@@ -20,6 +20,8 @@
  * On request all pairs use any SL, or some, for traffic that ignores its path
  * SL.
  *
+ * Then each port's VL arbitration: does it serve all VLs that were used (served.c)?
+ *
  * What is not known.  First come the dependencies that exist for certain: of
  * pairs whose SL is known, or of all where the maps treat all SLs alike, and
  * not over links on which some packets' VL is unknown.  A cycle of these is a
@@ -173,7 +175,7 @@ static int check_loops(struct dl_verify_net *net, const struct dl_verify_options
 		err = dl_verify_multicast(net, NULL, multicast_sls, v, o->max_listed, known);
 	if (!err)
 		err = verify_search(net, multicast_sls, DL_VERIFY_LOOP, v);
-	if (!err && !alike && (!known || v->without_sl)) {
+	if (!err && !alike && (!known || net->gaps)) {
 		net->unknown = any;
 		err = dl_verify_unicast(net, v, o->max_listed, !known);
 		if (!err && !known)
@@ -220,6 +222,8 @@ static int verify_tables(struct dl_verify_net *net, const struct dl_verify_optio
 	v->pairs = count_pairs(net);
 	check_unattached(net, v, o->max_listed);
 	err = check_loops(net, o, v);
+	if (!err)
+		err = dl_verify_find_starved(net, o, v);
 	if (err)
 		return err;
 	v->credit_loop = v->verdict == DL_VERIFY_LOOP;
@@ -272,6 +276,7 @@ void dl_verify_result_free(struct dl_verify_result *v)
 	if (!v)
 		return;
 	free(v->lost);
+	free(v->starved);
 	free(v->cycle.steps);
 	free(v);
 }

@@ -106,6 +106,59 @@ start() {
 	done
 }
 
+@test "VL arbitration that would starve VLs: named, and mended by the engine" {
+	local engine four=0:64,1:64,2:64,3:64
+
+	for engine in torus-2QoS dateline; do
+		fabric_up "$T/$engine" "$engine" "$T/f.net" torus_config="$T/f.torus.conf" \
+			qos_vlarb_high="$four" qos_vlarb_low="$four"
+		[[ $engine == torus-2QoS ]] || wait_log 'ERR DL35: .*starve VL 1, 4, 5, 6, 7 on'
+		snapshot "$T/live.$engine"
+		fabric_down
+	done
+	# The peer programs what it is told.
+	[[ $(verdict "$T/live.torus-2QoS" 'starved | map(.vl) | unique') == "[1,4,5]" ]]
+	(status=0; dateline verify "$T/live.torus-2QoS" >/dev/null || status=$?
+		((status == 1)))
+	[[ $(verdict "$T/live.dateline" starved) == "[]" ]]
+}
+
+@test "a QoS policy with an SL that the routing uses itself: a warning" {
+	cat >"$T/policy" <<-END
+	qos-ulps
+	    default : 3
+	end-qos-ulps
+	END
+	fabric_up "$T/a" dateline "$T/f.net" torus_config="$T/f.torus.conf" \
+		qos_policy_file="$T/policy"
+	wait_log 'Warning: the QoS policy has SL 3 .*only SL 0 and 8'
+	sm_sweep
+	[[ $(log_count 'the QoS policy has SL') == 1 ]]
+}
+
+@test "dateline route names the partitions whose groups would be refused" {
+	dateline gen 6 5 1 -q -o "$T/f"
+	cat >"$T/partitions.conf" <<-END
+	# What IPoIB uses, and two more groups.
+	Default = 0x7fff, ipoib, # its SL follows
+	    sl = 3 : ALL=full;
+	second=2,sl=3:ALL=full;third,sl=8:ALL, mgid=ff12::1;
+	fourth=4:ALL,mgid=ff12::2,sl=0x1;
+	END
+	status=0
+	dateline route "$T/f.net" --torus-config "$T/f.torus.conf" -o "$T/a.dls" \
+		--partitions "$T/partitions.conf" 2>"$T/said" || status=$?
+	((status == 1))
+	[[ ! -e $T/a.dls ]]
+	[[ $(grep -c 'DL24' "$T/said") == 2 ]]
+	grep -q 'partitions.conf:2: .*"Default" use SL 3' "$T/said"
+	grep -q 'partitions.conf:5: .*"fourth" use SL 1' "$T/said"
+	dateline route "$T/f.net" --torus-config "$T/f.torus.conf" -o "$T/a.dls" \
+		--mode any-sl --partitions "$T/partitions.conf" -q
+	dateline route "$T/f.net" --torus-config "$T/f.torus.conf" -o "$T/a.dls" \
+		--partitions "$T/none" -q
+}
+
 @test "multicast groups on other SLs: verified, or refused by name" {
 	dateline gen 6 5 1 -o "$T/f" 2>/dev/null
 	cat >"$T/partitions.conf" <<-END

@@ -122,7 +122,9 @@ bool emu_fixture_message(void *context, uint32_t index, uint64_t now, struct dl_
 	if (w->sls != EMU_PATH_SLS) {
 		struct draw d = { .seed = ~w->c.seed << 32 | index, .at = flow->sent };
 
-		out->sl = w->sls == EMU_ANY_SL ? draw_below(&d, 16) : 0;
+		out->sl = w->sls == EMU_ANY_SL	   ? draw_below(&d, 16) :
+			  w->sls == EMU_SL_OF_FLOW ? index % 8 :
+						     0;
 		out->level = out->sl / 8;
 	}
 	flow->sent++;

@@ -33,7 +33,7 @@ struct emu_fixture {
 	struct dl_emu_config c;
 	struct emu_flow flow[EMU_MAX_FLOWS];
 	uint32_t nflows;
-	enum { EMU_PATH_SLS, EMU_SL_0, EMU_ANY_SL } sls; /* of all packets */
+	enum { EMU_PATH_SLS, EMU_SL_0, EMU_ANY_SL, EMU_SL_OF_FLOW } sls; /* of all packets */
 	uint32_t flow_port[EMU_MAX_FLOWS], flow_window[EMU_MAX_FLOWS];
 	/* What was delivered: */
 	uint64_t delivered;

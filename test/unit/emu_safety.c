@@ -447,6 +447,98 @@ static void test_new_tables(void **state)
 	}
 }
 
+/* A table of up to `n` entries: half of the tables leave VLs out. */
+static uint8_t draw_arbitration(struct draw *d, struct dl_tables_vlarb_entry *out, unsigned int n)
+{
+	n = draw_below(d, n + 1);
+	for (unsigned int i = 0; i < n; i++)
+		out[i] = (struct dl_tables_vlarb_entry){ draw_below(d, 10), draw_below(d, 4) * 20 };
+	return n;
+}
+
+/* SL s on VL s everywhere; all VLs are served, but for the tables of one port. */
+static void arbitrate_at(struct emu_fixture *w, uint32_t port, const struct dl_tables_vlarb *arb)
+{
+	struct dl_tables_vlarb even = { .nlow = 8 };
+	int row = dl_tables_row(w->t, UINT64_C(0x7654321076543210)), number;
+
+	for (unsigned int vl = 0; vl < 8; vl++)
+		even.low[vl] = (struct dl_tables_vlarb_entry){ vl, 64 };
+	number = dl_tables_arb(w->t, &even);
+	assert_true(row >= 0 && number >= 0);
+	for (uint32_t i = 0; i < w->t->sl2vl_first[w->f->nswitches]; i++)
+		w->t->sl2vl[i] = row;
+	for (uint32_t p = 0; p < w->f->nports; p++) {
+		w->t->end_sl2vl[p] = row;
+		w->t->vlarb[p] = number;
+	}
+	w->t->vlarb[port] = dl_tables_arb(w->t, arb);
+}
+
+/* By the verdict, the VLs that starve at a port; nothing may starve elsewhere. */
+static unsigned int starved_by_verdict(const struct emu_fixture *w, uint32_t port)
+{
+	struct dl_verify_options o;
+	struct dl_verify_result *v;
+	unsigned int vls = 0;
+
+	dl_verify_options_init(&o);
+	o.sls = 0xFF;
+	o.multicast_sls = 0xFF;
+	assert_int_equal(dl_verify(w->t, &o, NULL, &v), 0);
+	for (uint32_t i = 0; i < v->nstarved; i++) {
+		assert_int_equal(v->starved[i].port, port);
+		vls |= 1u << v->starved[i].vl;
+	}
+	dl_verify_result_free(v);
+	return vls;
+}
+
+/*
+ * Packets of eight VLs wait all the time for a port, an adapter's or a switch's: those
+ * that it never sends are those that the verifier finds (rules B10).
+ */
+static void test_served(void **state)
+{
+	const uint32_t radix[3] = { 2, 1, 1 };
+	unsigned int tables = share(1000), found = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < tables; i++) {
+		struct dl_tables_vlarb arb = { 0 };
+		struct draw d = { .seed = seed + i };
+		struct emu_fixture w;
+		unsigned int starved = 0, verdict;
+		uint32_t port;
+
+		emu_fixture_build(&w, radix, true, 2, NULL);
+		port = w.f->ports[w.adapter[2]].peer;
+		port = i % 2 ? w.adapter[0] : port;
+		arb.high_limit = draw_below(&d, 2) ? 255 : draw_below(&d, 3);
+		arb.nhigh = draw_arbitration(&d, arb.high, 6);
+		arb.nlow = draw_arbitration(&d, arb.low, 14);
+		for (uint32_t p = 0; p < w.f->nports; p++)
+			w.f->ports[p].arb_high_cap = w.f->ports[p].arb_low_cap = 64;
+		arbitrate_at(&w, port, &arb);
+		w.sls = EMU_SL_OF_FLOW;
+		for (uint32_t flow = 0; flow < 16 - i % 2 * 8; flow++)
+			emu_fixture_flow(&w, flow / 8 * 3, 2, 2048, 0)->window = 3;
+		emu_fixture_start(&w);
+		assert_true(dl_emu_run(w.emu, 100 * US) >= 0);
+		dl_emu_reset_stats(w.emu);
+		assert_true(dl_emu_run(w.emu, 600 * US) >= 0);
+		for (unsigned int vl = 0; vl < 8; vl++)
+			starved |= (unsigned int)!dl_emu_vl(w.emu, port, vl).packets << vl;
+		verdict = starved_by_verdict(&w, port);
+		if (starved != verdict)
+			fail_msg("seed %u: starved %#x, by the verdict %#x", (unsigned int)d.seed,
+				 starved, verdict);
+		found += starved != 0;
+		emu_fixture_free(&w);
+	}
+	assert_true(found > tables / 4 && found < tables);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -456,6 +548,7 @@ int main(void)
 		cmocka_unit_test(test_starvation),	 cmocka_unit_test(test_management),
 		cmocka_unit_test(test_new_tables),	 cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_hoq_life),	 cmocka_unit_test(test_no_multicast_worms),
+		cmocka_unit_test(test_served),
 	};
 	const char *given = getenv("DATELINE_SEED");
 

@@ -23,7 +23,18 @@ struct setup {
 	struct dl_tables *t;
 	uint32_t port[PLACES];
 	struct dl_vlarb_config c;
+	struct dl_log log;
+	char said[512]; /* the last message of the level below */
+	enum dl_log_level level;
 };
+
+static void hear(void *context, enum dl_log_level level, const char *message)
+{
+	struct setup *s = context;
+
+	s->level = level;
+	snprintf(s->said, sizeof(s->said), "%s", message);
+}
 
 static uint32_t add(struct dl_fabric *f, enum dl_fabric_node_type type, unsigned int n,
 		    uint64_t guid)
@@ -64,6 +75,7 @@ static int set_up(void **state)
 	assert_int_equal(dl_tables_new(s->f, &s->t), 0);
 	for (i = 0; i < PLACES; i++)
 		s->t->vlarb[s->port[i]] = dl_tables_arb(s->t, &plan);
+	s->log = (struct dl_log){ .write = hear, .context = s };
 	s->c.all.high_limit = s->c.default_high_limit = -1;
 	for (i = 0; i < DL_PORT_KINDS; i++)
 		s->c.kind[i].high_limit = -1;
@@ -117,7 +129,7 @@ static void assert_low(const struct setup *s, enum place p, const char *want)
 
 static void apply(struct setup *s)
 {
-	assert_int_equal(dl_vlarb_apply(&s->c, s->t), 0);
+	assert_int_equal(dl_vlarb_apply(&s->c, s->t, &s->log), 0);
 }
 
 static void nothing_configured_keeps_the_plan(void **state)
@@ -241,11 +253,83 @@ static void caps_and_vls_bound_the_tables(void **state)
 	assert_high(s, BETWEEN, "0:1,1:1,2:1,3:1,0:2,1:2,2:2,3:2");
 }
 
+/* The routing's own: VL 0 to 7 between switches, 0 and 1 on end ports. */
+static void plan_all_vls(struct setup *s)
+{
+	for (enum place p = 0; p < PLACES; p++) {
+		struct dl_tables_vlarb plan = { .nhigh = p == BETWEEN ? 8 : 2 };
+
+		plan.nlow = plan.nhigh;
+		for (unsigned int vl = 0; vl < plan.nlow; vl++)
+			plan.high[vl] = plan.low[vl] = (struct dl_tables_vlarb_entry){ vl, 64 };
+		s->t->vlarb[s->port[p]] = dl_tables_arb(s->t, &plan);
+	}
+}
+
+static void vls_that_would_starve_get_an_entry(void **state)
+{
+	struct setup *s = *state;
+
+	plan_all_vls(s);
+	s->c.all.high = s->c.all.low = "0:64,1:64,2:64,3:64";
+	apply(s);
+	assert_high(s, BETWEEN, s->c.all.high);
+	assert_low(s, BETWEEN, "0:64,1:64,2:64,3:64,4:64,5:64,6:64,7:64");
+	assert_low(s, CA, "0:64,1:64");
+	assert_int_equal(s->level, DL_LOG_ERROR);
+	assert_non_null(strstr(s->said, "starve VL 1, 4, 5, 6, 7 on 5 ports"));
+	/* Where there is no room, in the high table, and in that of the routing at last. */
+	plan_all_vls(s);
+	s->f->ports[s->port[BETWEEN]].arb_low_cap = 6;
+	apply(s);
+	assert_high(s, BETWEEN, "0:64,1:64,2:64,3:64,6:64,7:64");
+	assert_low(s, BETWEEN, "0:64,1:64,2:64,3:64,4:64,5:64");
+	plan_all_vls(s);
+	s->f->ports[s->port[BETWEEN]].arb_low_cap = 8;
+	s->f->ports[s->port[BETWEEN]].arb_high_cap = 4;
+	s->c.all.low = "0:1,0:1,0:1,0:1,0:1,0:1,0:1,4:1";
+	apply(s);
+	assert_high(s, BETWEEN, "0:64,1:64,2:64,3:64,4:64,5:64,6:64,7:64");
+	assert_low(s, BETWEEN, "0:64,1:64,2:64,3:64,4:64,5:64,6:64,7:64");
+}
+
+static void a_limit_lets_the_low_table_have_its_turn(void **state)
+{
+	struct setup *s = *state;
+
+	plan_all_vls(s);
+	s->c.all.high = "4:64,5:64,6:64,7:64";
+	s->c.all.low = "0:64,1:64,2:64,3:64";
+	s->c.all.high_limit = 254;
+	apply(s);
+	assert_string_equal(s->said, "");
+	plan_all_vls(s);
+	s->c.all.high_limit = 255;
+	apply(s);
+	assert_high(s, BETWEEN, s->c.all.high);
+	assert_low(s, BETWEEN, s->c.all.low);
+	assert_int_equal(at(s, BETWEEN)->high_limit, 254);
+	assert_non_null(strstr(s->said, "starve VL 0, 1, 2, 3 on 5 ports"));
+	/* All VLs in the high table need no limit; nor is one needed without any in it. */
+	plan_all_vls(s);
+	*s->said = '\0';
+	s->c.all.high = "0:1,1:1,2:1,3:1,4:1,5:1,6:1,7:1";
+	apply(s);
+	assert_int_equal(at(s, BETWEEN)->high_limit, 255);
+	plan_all_vls(s);
+	s->c.all.low = s->c.all.high;
+	s->c.all.high = "";
+	apply(s);
+	assert_int_equal(at(s, BETWEEN)->high_limit, 255);
+	assert_string_equal(s->said, "");
+}
+
 /* Random tables against the rules as the specification puts them. */
 static void random_tables_match_the_rules(void **state)
 {
 	struct setup *s = *state;
 	struct draw d = { .seed = 7 };
+	uint16_t planned = s->t->vlarb[s->port[CA]];
 	unsigned int round, i;
 
 	print_message("seed %" PRIu64 "\n", d.seed);
@@ -267,6 +351,7 @@ static void random_tables_match_the_rules(void **state)
 				 at++ ? "," : "", vl / 4, w);
 		}
 		s->c.all.low = word;
+		s->t->vlarb[s->port[CA]] = planned;
 		apply(s);
 		assert_low(s, CA, want);
 	}
@@ -326,6 +411,21 @@ static void a_general_table_is_checked_for_both_uses(void **state)
 	assert_warned(s, "");
 }
 
+static void tables_shorter_than_the_vls_are_named(void **state)
+{
+	struct setup *s = *state;
+
+	s->c.vls = 8;
+	s->c.kind[DL_SWE_PORTS].low = "0:1,1:1,2:1,3:1,4:1,5:1,6:1,7:1";
+	s->c.kind[DL_SWE_PORTS].high = "0:1,1:1,2:1,3:1";
+	s->c.kind[DL_CA_PORTS].low = "0:1,4:1";
+	assert_warned(s, "");
+	s->c.kind[DL_SWE_PORTS].low = "0:1,1:1,2:1,3:1,4:0,5:0";
+	s->c.kind[DL_SWE_PORTS].high = "0:0";
+	s->c.kind[DL_CA_PORTS].low = "0:1";
+	assert_warned(s, "qos_swe_vlarb_high qos_ca_vlarb_low qos_swe_vlarb_low ");
+}
+
 static void malformed_tables_are_named(void **state)
 {
 	static const char *const bad[] = {
@@ -360,6 +460,9 @@ int main(void)
 		T(unfair_tables_are_named_once),
 		T(a_general_table_is_checked_for_both_uses),
 		T(malformed_tables_are_named),
+		T(tables_shorter_than_the_vls_are_named),
+		T(vls_that_would_starve_get_an_entry),
+		T(a_limit_lets_the_low_table_have_its_turn),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

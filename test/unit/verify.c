@@ -24,7 +24,7 @@
 /* What the random fixtures must have had among them to prove anything. */
 struct tally {
 	uint32_t verdicts[4], clean, lost, whole, groups_lost, by_multicast;
-	uint32_t unknown_but_free;
+	uint32_t unknown_but_free, starved;
 	uint32_t any, any_loops, some; /* SLs of all pairs given: all, some */
 	uint32_t longest;
 };
@@ -100,6 +100,20 @@ static void check_igraph(const struct model *w)
 }
 #endif
 
+/* Ports in rising order, and each one's VLs. */
+static void check_starved(const struct model *w, const struct dl_verify_result *v)
+{
+	uint32_t n = 0;
+
+	for (uint32_t p = 0; p < w->t->fabric->nports; p++)
+		for (unsigned int vls = model_starved(w, p); vls; vls &= vls - 1, n++) {
+			assert_true(n < v->nstarved);
+			assert_int_equal(v->starved[n].port, p);
+			assert_int_equal(v->starved[n].vl, __builtin_ctz(vls));
+		}
+	assert_int_equal(v->nstarved, n);
+}
+
 static void check_fixture(const struct fixture *fixture, struct tally *tally)
 {
 	struct dl_verify_options o;
@@ -132,6 +146,7 @@ static void check_fixture(const struct fixture *fixture, struct tally *tally)
 	assert_int_equal(v->cycle.n, w.shortest);
 	check_cycle(&w, v, tally);
 	check_list(v, o.max_listed);
+	check_starved(&w, v);
 	check_igraph(&w);
 
 	tally->verdicts[v->verdict]++;
@@ -142,6 +157,7 @@ static void check_fixture(const struct fixture *fixture, struct tally *tally)
 	tally->unknown_but_free += v->verdict == DL_VERIFY_FREE && v->dependencies &&
 				   (v->without_vl || (!v->sls && (!v->sl_known || v->without_sl)));
 	tally->lost += v->nlost != 0;
+	tally->starved += v->nstarved != 0;
 	tally->whole += v->delivered && v->pairs;
 	tally->groups_lost += v->groups_lost;
 	if (v->cycle.n > tally->longest)
@@ -181,6 +197,8 @@ static void agrees_with_models(void **state)
 	assert_true(tally.unknown_but_free > fixtures / 50);
 	assert_true(tally.clean > fixtures / 10);
 	assert_true(tally.lost > fixtures / 10);
+	assert_true(tally.starved > fixtures / 10);
+	assert_true(fixtures - tally.starved > fixtures / 50);
 	assert_true(tally.whole > fixtures / 10);
 	assert_true(tally.groups_lost > fixtures / 20);
 	assert_true(tally.by_multicast > fixtures / 20);

@@ -394,6 +394,27 @@ static void make_group(struct site *w, uint16_t mlid)
 			UINT64_C(1) << draw_below(w->d, PORTS + 2);
 }
 
+/* Small tables, some of which leave VLs out, or have no limit. */
+static void make_arbitration(struct site *w)
+{
+	for (uint32_t p = 0; p < w->f->nports; p++) {
+		struct dl_tables_vlarb arb = { .high_limit = draw_one_in(w->d, 2) ? 255 : 3 };
+
+		w->f->ports[p].arb_high_cap = 3 + draw_below(w->d, 62);
+		w->f->ports[p].arb_low_cap = 3 + draw_below(w->d, 62);
+		arb.nhigh = draw_below(w->d, 5);
+		arb.nlow = draw_below(w->d, 10);
+		for (unsigned int i = 0; i < arb.nhigh; i++)
+			arb.high[i] = (struct dl_tables_vlarb_entry){ draw_below(w->d, 16),
+								      draw_below(w->d, 3) };
+		for (unsigned int i = 0; i < arb.nlow; i++)
+			arb.low[i] = (struct dl_tables_vlarb_entry){ draw_below(w->d, 9),
+								     draw_below(w->d, 9) };
+		if (!draw_one_in(w->d, 8))
+			w->t->vlarb[p] = dl_tables_arb(w->t, &arb);
+	}
+}
+
 void fixture_make(struct draw *d, struct fixture *out)
 {
 	struct site w = { .d = d };
@@ -413,6 +434,7 @@ void fixture_make(struct draw *d, struct fixture *out)
 	out->levels = draw_below(d, 3);
 	out->sls = draw_one_in(d, 5) ? DL_VERIFY_ANY_SL : draw_one_in(d, 8) ? draw32(d) : 0;
 	out->adapters_only = draw_one_in(d, 5);
+	make_arbitration(&w);
 }
 
 void fixture_free(struct fixture *w)

@@ -63,6 +63,39 @@ static bool leaves(const struct model *w, uint32_t src, unsigned int sl)
 	return !p->num || map(w, w->t->end_sl2vl[src], p->vls, sl) != DROPPED;
 }
 
+static void leave_adapter(struct model *w, uint32_t src, unsigned int sl)
+{
+	const struct dl_fabric_port *p = &w->t->fabric->ports[src];
+
+	if (p->num)
+		w->leaving[src] |= 1u << map(w, w->t->end_sl2vl[src], p->vls, sl);
+}
+
+/* One rule after another, as rules B10 has them. */
+uint16_t model_starved(const struct model *w, uint32_t port)
+{
+	const struct dl_fabric_port *p = &w->t->fabric->ports[port];
+	uint16_t used = w->leaving[port], starved = 0, number = w->t->vlarb[port];
+	const struct dl_tables_vlarb *a = &w->t->arbs[number];
+	bool high_is_busy = false;
+
+	if (number == DL_TABLES_NO_ROW || p->vls == 1)
+		return 0;
+	for (unsigned int i = 0; i < a->nhigh && i < p->arb_high_cap; i++)
+		high_is_busy |= a->high[i].weight && used >> a->high[i].vl & 1;
+	for (unsigned int vl = 0; vl < 15; vl++) {
+		bool high = false, low = false;
+
+		for (unsigned int i = 0; i < a->nhigh && i < p->arb_high_cap; i++)
+			high |= a->high[i].weight && a->high[i].vl == vl;
+		for (unsigned int i = 0; i < a->nlow && i < p->arb_low_cap; i++)
+			low |= a->low[i].weight && a->low[i].vl == vl;
+		if (used >> vl & 1 && !high && !(low && (a->high_limit < 255 || !high_is_busy)))
+			starved |= 1u << vl;
+	}
+	return starved;
+}
+
 static struct spot start(const struct model *w, uint32_t src)
 {
 	const struct dl_fabric *f = w->t->fabric;
@@ -117,6 +150,8 @@ static bool walk(const struct model *w, struct model *record, uint32_t src, uint
 		return f->ports[src].peer != DL_NONE && f->ports[src].peer == f->lid_port[lid];
 	if (sl >= 0 && !leaves(w, src, sl))
 		return false;
+	if (record && sl >= 0)
+		leave_adapter(record, src, sl);
 	at = start(w, src);
 	for (uint32_t steps = 0; steps < 2 * w->nlinks + 2; steps++) {
 		const struct dl_fabric_node *n = node_of(w, at.sw);
@@ -136,6 +171,9 @@ static bool walk(const struct model *w, struct model *record, uint32_t src, uint
 			return false;
 		if (vl == DROPPED)
 			return false;
+		if (record && sl >= 0 && out &&
+		    (w->link[port] == DL_NONE || !w->vague[w->link[port]]))
+			record->leaving[port] |= 1u << vl;
 		if (!out || !dl_fabric_is_switch(f, dl_fabric_peer_node(f, port)))
 			return true;
 		channel = model_channel(w, port, vl);
@@ -231,11 +269,15 @@ static void flood(struct flood *x, struct spot at)
 			continue;
 		link = o ? x->w->link[port] : DL_NONE;
 		if (link == DL_NONE) {
+			if (x->record && o && end_behind(x->w, n, o) != DL_NONE)
+				x->record->leaving[port] |= 1u << vl;
 			if (x->copies && end_behind(x->w, n, o) != DL_NONE)
 				x->copies[end_behind(x->w, n, o)]++;
 			continue;
 		}
 		channel = model_channel(x->w, port, vl);
+		if (x->record && !x->w->vague[link])
+			x->record->leaving[port] |= 1u << vl;
 		if (x->record)
 			depend(x->record, at.channel, channel);
 		if (at.channel == x->a && channel == x->b)
@@ -323,6 +365,7 @@ static void judge_group(struct model *w, const struct dl_tables_mcast_group *g)
 				good = false;
 			if (!leaves(w, p, sl) || (!f->ports[p].num && !is_member(w, g, p)))
 				continue;
+			leave_adapter(w, p, sl);
 			x.seen = calloc(w->n + 1, 1);
 			flood(&x, start(w, p));
 			free(x.seen);
@@ -466,6 +509,7 @@ static void number_links(struct model *w)
 	w->n = 16 * w->nlinks;
 	w->edge = calloc((size_t)w->n * w->n + 1, 1);
 	w->used = calloc(w->n + 1, 1);
+	w->leaving = calloc(f->nports + 1, sizeof(*w->leaving));
 }
 
 /* SLs 8 to 15 count if there is a pair of links between which they pass. */
@@ -577,5 +621,6 @@ void model_free(struct model *w)
 	free(w->port);
 	free(w->edge);
 	free(w->used);
+	free(w->leaving);
 	free(w->vague);
 }

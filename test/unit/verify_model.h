@@ -26,6 +26,7 @@ struct model {
 	bool *vague;	 /* by link: some packets' VL on it is unknown */
 	bool sl_matters; /* do the maps treat SLs differently? */
 	uint8_t *used;
+	uint16_t *leaving; /* by port index: VLs on which a packet leaves it */
 
 	uint8_t certainty; /* of the edges that are found now */
 	uint64_t pairs, lost, edges, channels, without_sl, without_vl;
@@ -43,6 +44,9 @@ bool model_edge(const struct model *w, uint32_t a, uint32_t b);
 
 /* t, sls, multicast_sls, levels and adapters_only are given; the rest is found. */
 void model_make(struct model *w);
+/* VLs on which packets leave a port whose arbitration does not serve them. */
+uint16_t model_starved(const struct model *w, uint32_t port);
+
 void model_free(struct model *w);
 
 /* The SLs that the reference model thinks a source uses to a LID. */

@@ -129,6 +129,8 @@ function fillTiles() {
 		`${count(v.lost)} of ${count(v.pairs)} pairs, ` +
 		`${v.groups_lost} of ${plural(v.multicast_groups, "group")} fail`,
 	v.delivered ? "good" : "bad");
+	if (v.starved.length)
+		tile("Service", "incomplete", plural(v.starved.length, "VL") + " not served", "bad");
 	tile("Credit loops", VERDICTS[v.verdict].tile, v.assumption ? `if ${v.assumption}` :
 		v.credit_loop ? `shortest: ${plural(v.cycle.length, "channel")}` :
 			`${count(v.channels)} channels`, VERDICTS[v.verdict].state);
@@ -290,7 +292,8 @@ function fillVerdict() {
 
 	body.append(paragraph(word(v.delivered, v.delivered ? "Every packet arrives." :
 		"Packets do not arrive."), " ",
-	word(v.verdict === "proven free", VERDICTS[v.verdict].text)));
+	word(v.verdict === "proven free", VERDICTS[v.verdict].text),
+	...(v.starved.length ? [" ", word(false, "Some VLs starve.")] : [])));
 	for (const m of v.missing)
 		body.append(note(`Missing: ${m.what}. To get it: ${m.command}`));
 	if (doc.partial)
@@ -308,7 +311,12 @@ function fillVerdict() {
 					String(l.sl), l.reason, nodePortText(l.at)]),
 			`${plural(Math.min(100, v.undelivered.length), "failure")} of ` +
 			`${count(v.lost + v.groups_lost)}`)));
-	body.append(element("details", { open: v.delivered === false || v.verdict !== "proven free" },
+	if (v.starved.length)
+		body.append(element("div", { id: "starved" }, table(["Port", "#VL"],
+			v.starved.slice(0, 100).map((s) => [nodePortText(s), String(s.vl)]),
+			`${plural(v.starved.length, "VL")} that no VL arbitration table serves`)));
+	body.append(element("details", { open: v.delivered === false || v.verdict !== "proven free" ||
+		v.starved.length > 0 },
 		element("summary", { text: "In the words of dateline verify" }),
 		element("pre", { text: v.words.trim(), tabindex: 0 })));
 }

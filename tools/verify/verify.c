@@ -91,8 +91,8 @@ static const struct tool_usage usage = {
 	.input_at = offsetof(struct request, input),
 	.flags = TOOL_JSON,
 	.args_doc = "[DIR]",
-	.doc = "Check the tables of a snapshot for delivery and credit "
-	       "loops."
+	.doc = "Check the tables of a snapshot for delivery, credit "
+	       "loops and service."
 	       "\v"
 	       "DIR is a snapshot, a directory or a .dls file, of `dateline route` or "
 	       "`dateline snapshot`, or a directory of OpenSM's with -D 0x43 and any "

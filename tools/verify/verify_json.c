@@ -101,6 +101,16 @@ static json_t *verify_lost_json(const struct place *p, const struct dl_verify_lo
 			 verify_fault_text(l->fault), "at", at);
 }
 
+static json_t *verify_starved_json(const struct place *p, const struct dl_verify_starved *s)
+{
+	const struct dl_fabric_port *port = &p->fabric->ports[s->port];
+
+	return json_pack("{s:o, s:i, s:i, s:o, s:o}", "guid", tool_json_guid(p->fabric, port->node),
+			 "port", port->num, "vl", s->vl, "name",
+			 tool_json_text(dl_fabric_node_name(p->fabric, port->node)), "coord",
+			 tool_json_place(p->coords, p->fabric, port->node));
+}
+
 /* ---- the verdict ------------------------------------------------------- */
 
 /* The SLs that were assumed: "path", "any", or one. */
@@ -229,7 +239,9 @@ enum tool_exit verify_status(const json_t *document)
 	const char *verdict = json_string_value(tool_at(document, "verdict"));
 
 	if (json_is_false(tool_at(document, "delivered")) ||
-	    tool_true_at(document, "credit_loop") || json_is_false(tool_at(document, "sl_stable")))
+	    tool_true_at(document, "credit_loop") ||
+	    json_is_false(tool_at(document, "sl_stable")) ||
+	    json_array_size(tool_at(document, "starved")))
 		return TOOL_EXIT_FINDING;
 	return strcmp(verdict, "proven free") ? TOOL_EXIT_USAGE : TOOL_EXIT_GOOD;
 }
@@ -249,12 +261,15 @@ json_t *verify_json(const struct dl_verify_result *v, const struct dl_verify_opt
 	static const struct dl_cycle none = { NULL, 0 };
 	const struct dl_cycle *cycle = v->verdict == DL_VERIFY_NOT_JUDGED ? &none : &v->cycle;
 	const struct place p = { v->fabric, &in->coords };
-	json_t *lost = json_array(), *document;
+	json_t *lost = json_array(), *starved = json_array(), *document;
 
 	for (uint32_t i = 0; i < v->nlisted; i++)
 		json_array_append_new(lost, verify_lost_json(&p, &v->lost[i]));
+	for (uint32_t i = 0; i < v->nstarved; i++)
+		json_array_append_new(starved, verify_starved_json(&p, &v->starved[i]));
 	document = json_pack(
-		"{s:o, s:I, s:o, s:b, s:o, s:i, s:o, s:I, s:i, s:I, s:i, s:b, s:I, s:I, s:o, s:I}",
+		"{s:o, s:I, s:o, s:b, s:o, s:i, s:o, s:I, s:i, s:I, s:i, s:b, s:I, s:I, s:o, s:I, "
+		"s:o}",
 		"delivered", verify_judged(v->pairs || v->groups, v->delivered), "pairs",
 		(json_int_t)v->pairs, "undelivered", lost, "credit_loop", v->credit_loop, "cycle",
 		verify_cycle_json(v->fabric, &in->coords, cycle), "multicast_groups", v->groups,
@@ -263,7 +278,7 @@ json_t *verify_json(const struct dl_verify_result *v, const struct dl_verify_opt
 		"groups_lost", v->groups_lost, "sl_known", v->sl_known, "pairs_without_sl",
 		(json_int_t)v->without_sl, "port_pairs_without_map", (json_int_t)v->without_vl,
 		"sl_compared", tool_json_or_null(o->earlier, v->sl_compared), "sl_changed",
-		(json_int_t)v->sl_changes);
+		(json_int_t)v->sl_changes, "starved", starved);
 	add_verdict(document, v, o, in);
 	return document;
 }

@@ -96,6 +96,29 @@ static void print_losses(const json_t *d, bool all, FILE *to)
 		fprintf(to, "  and so on\n");
 }
 
+/* The VLs of one port are neighbours in the list. */
+static void print_starved(const json_t *d, bool all, FILE *to)
+{
+	const json_t *list = tool_at(d, "starved"), *vl, *next;
+	size_t n = json_array_size(list), ports = 0, i;
+	bool ends = true;
+
+	json_array_foreach(list, i, vl)
+	{
+		next = json_array_get(list, i + 1);
+		if (!all && ports == FEW && ends) {
+			fprintf(to, "  and so on\n");
+			break;
+		}
+		tool_print(to, vl, ends ? "starved: " NODE("") " port {port}: VL {vl}" : ", {vl}");
+		ends = i + 1 == n || tool_int_at(next, "port") != tool_int_at(vl, "port") ||
+		       strcmp(json_string_value(tool_at(next, "guid")),
+			      json_string_value(tool_at(vl, "guid")));
+		fputs(ends ? " not served by its VL arbitration\n" : "", to);
+		ports += ends;
+	}
+}
+
 /* ---- the loop ---------------------------------------------------------- */
 
 void verify_print_cycle(const json_t *cycle, FILE *to)
@@ -241,6 +264,15 @@ static void explain_losses(FILE *to)
 		    "was made for more VLs than it operates.\n");
 }
 
+static void explain_starved(FILE *to)
+{
+	fprintf(to, "\nVLs that starve.  Packets leave these ports on VLs that no entry of the "
+		    "port's VL\narbitration tables serves, or only the low table while the high "
+		    "one has no limit\n(VLHighLimit 255): they wait for ever, or for as long as "
+		    "others have packets.  Name\nevery VL in qos_vlarb_high or qos_vlarb_low of "
+		    "opensm.conf, and set a limit.\n");
+}
+
 /* ---- all --------------------------------------------------------------- */
 
 /* What had to be assumed, and what was not checked. */
@@ -284,6 +316,7 @@ void verify_print(const json_t *d, bool explain, FILE *to)
 	tool_print(to, d, ", {channels#channel}\n");
 	print_gaps(d, to);
 	print_losses(d, explain, to);
+	print_starved(d, explain, to);
 	print_loop(d, to);
 	tool_print(to, d,
 		   !tool_has(d, "sl_compared") ?
@@ -295,6 +328,8 @@ void verify_print(const json_t *d, bool explain, FILE *to)
 		return;
 	if (json_is_false(tool_at(d, "delivered")))
 		explain_losses(to);
+	if (json_array_size(tool_at(d, "starved")))
+		explain_starved(to);
 	if (json_array_size(tool_at(d, "cycle"))) {
 		draw_loop(d, to);
 		advise_loop(d, to);

@@ -47,11 +47,11 @@ static const struct tool_usage usage = {
 	       "\v"
 	       "The first DIR is the old snapshot, the second the new one.  "
 	       "Two ways are checked: the new tables written over the old ones, "
-	       "and in phases, as the engine `dateline` writes them.\n"
+	       "and in steps that keep every moment safe.\n"
 	       "\n"
 	       "  dateline transition yesterday today\n"
 	       "\n"
-	       "Exit status: 0 the change in phases is safe, 1 it is not, or pairs "
+	       "Exit status: 0 the change in steps is safe, 1 it is not, or pairs "
 	       "must reconnect, 2 bad "
 	       "usage or input, 3 no memory.",
 };
@@ -82,78 +82,85 @@ static json_t *direct_json(const struct dl_fabric *f, const struct dl_transition
 			 "maps_changed", v->maps_changed);
 }
 
-/* Each phase in any order, whatever the argument for them says. */
-static json_t *phased_json(const struct dl_transition *t, const struct dl_transition_result *v,
-			   uint64_t reconnect)
+static json_t *transition_steps(const struct dl_transition_waves *w)
 {
-	bool phases = t->maps_changed || !v->any_order;
-	uint64_t writes = t->writes_close + t->writes_open;
-	uint64_t pairs = phases ? t->pairs_interrupted : 0;
+	static const char *const kinds[] = { "move", "detour", "close", "maps", "open" };
+	json_t *list = json_array();
 
-	return json_pack("{s:b, s:i, s:I, s:I, s:I, s:I, s:I}", "safe", !phases || v->phased,
-			 "phases",
-			 t->maps_changed ? 3 :
-			 phases		 ? 2 :
-					   t->writes != 0,
-			 "writes", (json_int_t)(phases ? writes : t->writes), "entries_closed",
-			 (json_int_t)(phases ? t->entries_closed : 0), "pairs_interrupted",
-			 (json_int_t)pairs, "interrupted_writes", (json_int_t)(pairs ? writes : 0),
-			 "reconnect_pairs", (json_int_t)reconnect);
+	for (uint32_t i = 0; i < w->nsteps; i++) {
+		const struct dl_transition_step *s = &w->steps[i];
+
+		json_array_append_new(list,
+				      json_pack("{s:s, s:I, s:i, s:I, s:s}", "kind", kinds[s->kind],
+						"entries", (json_int_t)s->entries, "barriers",
+						s->barriers, "writes", (json_int_t)s->writes,
+						"wait", s->drain ? "drain" : "none"));
+	}
+	return list;
 }
 
-/* In a second thread: the phase that opens entries, and whom the change interrupts. */
-struct opening {
-	struct dl_transition *plan;
-	bool verified, safe;
+static json_t *phased_json(const struct dl_transition_waves *w)
+{
+	return json_pack("{s:b, s:o, s:b, s:i, s:I, s:I, s:I, s:I, s:I}", "safe", w->safe, "steps",
+			 transition_steps(w), "needs_drain", w->needs_drain, "phases", w->nsteps,
+			 "writes", (json_int_t)w->writes, "entries_closed",
+			 (json_int_t)w->entries_closed, "pairs_interrupted",
+			 (json_int_t)w->pairs_interrupted, "interrupted_writes",
+			 (json_int_t)w->interrupted_writes, "reconnect_pairs",
+			 (json_int_t)w->reconnect_pairs);
+}
+
+/* In a second thread: the plan. */
+struct planning {
+	struct dl_transition *t;
+	struct dl_transition_waves *waves;
 };
 
-static int check_opening(void *context, const struct dl_log *log)
+static int transition_plan(void *context, const struct dl_log *log)
 {
-	struct opening *o = context;
-	int err = dl_transition_check_opening(o->plan, o->verified, &o->safe);
+	struct planning *p = context;
 
 	(void)log;
-	return err ? err : dl_transition_interrupted(o->plan);
+	return dl_transition_waves(p->t, dl_transition_work(p->t), p->waves);
 }
 
-static int transition_check(struct dl_transition *t, enum dl_transition_order order, bool verified,
-			    const struct dl_log *log, struct dl_transition_result *v)
+static int transition_check(struct dl_transition *t, enum dl_transition_order order,
+			    const struct dl_log *log, struct dl_transition_result *v,
+			    struct dl_transition_waves *waves)
 {
-	struct opening opening = { .plan = t, .verified = verified };
-	struct background b = { .run = check_opening, .context = &opening };
-	int err, opened;
+	struct planning planning = { .t = t, .waves = waves };
+	struct background b = { .run = transition_plan, .context = &planning };
+	int err, planned;
 
-	background_start(&b, !verified);
+	background_start(&b, true);
 	err = dl_transition_check_plan(t, order, log, v);
-	opened = background_end(&b);
-	v->phased &= opening.safe;
-	if (!err && opened)
+	planned = background_end(&b);
+	if (!err && planned)
 		dl_verify_mixture_release(&v->found);
-	return err ? err : opened;
+	return err ? err : planned;
 }
 
 int transition_json(const struct dl_tables *old, const struct dl_tables *new,
-		    enum dl_transition_order order, bool verified, const struct tool_coords *coords,
+		    enum dl_transition_order order, const struct tool_coords *coords,
 		    const struct dl_log *log, json_t **out)
 {
+	struct dl_transition_waves waves = { 0 };
 	struct dl_transition_result v;
 	struct dl_transition t;
-	uint64_t reconnect = 0;
 	int err = dl_transition_plan(old, new, &t);
 
 	if (err)
 		return err;
 	dl_transition_spare(&t);
-	err = dl_transition_reconnect(&t, &reconnect);
-	if (!err)
-		err = transition_check(&t, order, verified, log, &v);
+	err = transition_check(&t, order, log, &v, &waves);
 	if (!err) {
 		*out = json_pack("{s:i, s:o, s:o}", "format", 1, "direct",
 				 direct_json(new->fabric, &v, order, coords), "phased",
-				 phased_json(&t, &v, reconnect));
+				 phased_json(&waves));
 		err = *out ? 0 : -ENOMEM;
 		dl_verify_mixture_release(&v.found);
 	}
+	dl_transition_waves_release(&waves);
 	dl_transition_release(&t);
 	return err;
 }
@@ -207,6 +214,19 @@ static void print_circle(const json_t *circle, FILE *to)
 	fputc('\n', to);
 }
 
+static void print_steps(const json_t *steps, FILE *to)
+{
+	const json_t *step;
+	size_t i;
+
+	json_array_foreach(steps, i, step) tool_print(
+		to, step,
+		strcmp(json_string_value(tool_at(step, "wait")), "drain") ?
+			"  {kind}: {entries} entries, {writes#write}, {barriers#barrier}\n" :
+			"  {kind}: {entries} entries, {writes#write}, {barriers#barrier}; then "
+			"old packets leave\n");
+}
+
 static void transition_print(const json_t *d, FILE *to)
 {
 	const json_t *direct = tool_at(d, "direct"), *phased = tool_at(d, "phased");
@@ -227,10 +247,11 @@ static void transition_print(const json_t *d, FILE *to)
 		fprintf(to, "  a credit loop of %zu channels:\n", json_array_size(cycle));
 		verify_print_cycle(cycle, to);
 	}
-	tool_print(to, phased, "in {phases#phase}, {writes#write}: ");
+	tool_print(to, phased, "in {phases#step}, {writes#write}: ");
 	fprintf(to, tool_true_at(phased, "safe") ? "safe" : "UNSAFE");
 	tool_print(to, phased,
 		   "; {entries_closed} entries closed, {pairs_interrupted#pair} interrupted\n");
+	print_steps(tool_at(phased, "steps"), to);
 	if (tool_int_at(phased, "reconnect_pairs"))
 		tool_print(
 			to, phased,
@@ -254,7 +275,7 @@ int tool_cmd_transition(struct tool *tool, int argc, char **argv)
 	if (!err)
 		err = transition_compare(&tool->log, old.snapshot.fabric, new.snapshot.fabric);
 	if (!err)
-		err = transition_json(old.snapshot.tables, new.snapshot.tables, r.order, false,
+		err = transition_json(old.snapshot.tables, new.snapshot.tables, r.order,
 				      &new.coords, &tool->log, &document);
 	if (!err) {
 		if (!tool_true_at(document, "phased.safe") ||

@@ -7,11 +7,10 @@
 #include "dateline/transition.h"
 
 /*
- * The document of a change; has dl_verify() found no fault in the new tables?
- * `log` hears progress.  0 or a negative errno.
+ * The document of a change.  `log` hears progress.  0 or a negative errno.
  */
 int transition_json(const struct dl_tables *old, const struct dl_tables *new,
-		    enum dl_transition_order order, bool verified, const struct tool_coords *coords,
+		    enum dl_transition_order order, const struct tool_coords *coords,
 		    const struct dl_log *log, json_t **out);
 
 #endif

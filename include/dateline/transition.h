@@ -111,28 +111,75 @@ struct dl_transition_result {
 	bool safe;
 	bool any_order;			/* ... in any order, too */
 	bool maps_changed;		/* ... which alone decides: nothing else was checked */
-	bool phased;			/* the phase that closes, in any order; of a plan */
 	struct dl_verify_mixture found; /* what is wrong at that moment */
 	uint64_t writes;
 	uint64_t at_write; /* writes sent by then; 0: safe, or any order */
 };
 
 /*
- * Check the writes from what a plan begins with to what it ends with, and the phase that
- * closes.  By OpenSM's order each state is checked as it is; by any order they are
- * checked together, and a loop may need two LIDs of one block to change at different
- * moments.  `log` hears progress.  Returns 0, -ENOMEM, -EPROTO; release with
- * dl_verify_mixture_release().
+ * Check the writes from what a plan begins with to what it ends with.  By OpenSM's order
+ * each state is checked as it is; by any order they are checked together, and a loop may
+ * need two LIDs of one block to change at different moments.  `log` hears progress.
+ * Returns 0, -ENOMEM, -EPROTO; release with dl_verify_mixture_release().
  */
 int dl_transition_check_plan(const struct dl_transition *t, enum dl_transition_order order,
 			     const struct dl_log *log, struct dl_transition_result *out);
 
+/* Are both the phase that closes and the one that opens safe, in any order?  As above. */
+int dl_transition_check_phases(const struct dl_transition *t, bool *safe);
+
+/* ---- in waves (waves.c) ------------------------------------------------------- */
+
+enum dl_transition_kind {
+	DL_TRANSITION_MOVE,   /* entries get the port of the new tables */
+	DL_TRANSITION_DETOUR, /* ... a third port, for a while */
+	DL_TRANSITION_CLOSE,  /* ... none */
+	DL_TRANSITION_MAPS,   /* SL-to-VL maps are written */
+	DL_TRANSITION_OPEN    /* entries that were closed get the new port */
+};
+
+/* Writes between waits.  Within a step, moves after a barrier wait for those before it. */
+struct dl_transition_step {
+	enum dl_transition_kind kind;
+	bool drain; /* wait afterwards, until all packets that met an old entry have left */
+	uint32_t barriers;
+	uint64_t entries; /* forwarding entries, ports in masks; or maps */
+	uint64_t writes;  /* blocks; each counts once between two barriers */
+};
+
+/* One forwarding entry, written in a step before its barrier number `barrier` (from 0). */
+struct dl_transition_move {
+	uint32_t step, barrier, sw;
+	uint16_t lid;
+	uint8_t port;
+};
+
+struct dl_transition_waves {
+	bool safe; /* at every moment */
+	bool needs_drain;
+	bool in_phases; /* close, drain, open: by the plan's tables, not by `moves` */
+	struct dl_transition_step *steps;
+	uint32_t nsteps, steps_cap;
+	struct dl_transition_move *moves; /* forwarding; step by step, barrier by barrier */
+	uint32_t nmoves, moves_cap;
+	uint64_t writes;	 /* blocks */
+	uint64_t entries_closed; /* forwarding entries, ports in masks */
+	uint64_t pairs_interrupted;
+	uint64_t interrupted_writes; /* ... while so many are sent, at most */
+	uint64_t reconnect_pairs;    /* as dl_transition_reconnect() */
+};
+
 /*
- * Is the phase that opens safe, in any order?  `verified`: dl_verify() finds no
- * fault in what is opened, which saves work and changes nothing.  0, -ENOMEM,
- * -EPROTO.
+ * Plan a change so that hardly anything is closed: the essay is in lib/transition/waves.c.
+ * `work` limits how often packets are followed across a link; what has no place in the
+ * order by then is closed.  0, -ENOMEM or -EPROTO as dl_verify(); release the result.
  */
-int dl_transition_check_opening(const struct dl_transition *t, bool verified, bool *safe);
+int dl_transition_waves(struct dl_transition *t, uint64_t work, struct dl_transition_waves *out);
+
+/* The work that commands and the engine allow: 0.3 s of CPU on 8x8x8, 3 s on 16x16x16. */
+uint64_t dl_transition_work(const struct dl_transition *t);
+
+void dl_transition_waves_release(struct dl_transition_waves *w);
 
 #ifdef __cplusplus
 }

@@ -188,6 +188,79 @@ void dl_verify_common_free(struct dl_verify_common *c);
 int dl_verify_mixed_of(struct dl_verify_common *c, const struct dl_tables *a,
 		       const struct dl_tables *b, bool quick, struct dl_verify_mixture *out);
 
+/* ---- entries on the move (moving.c) ------------------------------------------ */
+
+#define DL_VERIFY_STAYS 255 /* a time that never comes */
+
+/*
+ * An entry of a LID.  Time counts barriers since the last drain: packets meet `before` at
+ * times up to `time`, and `after` from `time` on.
+ */
+struct dl_verify_entry {
+	uint32_t sw;
+	uint8_t before, after; /* ports */
+	uint8_t time;
+	uint8_t goal; /* the port that the new tables have */
+	bool hidden;  /* for the moment, it counts as closed */
+};
+
+/*
+ * The channel dependencies of all packets that can be under way while entries move from
+ * those of `held` to those of `opened`, tables of one fabric with the same SL-to-VL maps;
+ * `closed` has those on which both agree.  Groups are those of `groups`, with the ports of
+ * those of `joined`, if that is not NULL.  0; -ELOOP: there is a cycle before anything has
+ * moved; -ENOMEM, -EPROTO.
+ */
+struct dl_verify_moving;
+int dl_verify_moving_new(const struct dl_tables *held, const struct dl_tables *closed,
+			 const struct dl_tables *opened, const struct dl_tables *groups,
+			 const struct dl_tables *joined, struct dl_verify_moving **out);
+void dl_verify_moving_free(struct dl_verify_moving *m);
+
+/* LIDs with entries that differ, and these entries, in order of switches. */
+uint32_t dl_verify_moving_count(const struct dl_verify_moving *m);
+const struct dl_verify_entry *dl_verify_moving_entries(const struct dl_verify_moving *m, uint32_t i,
+						       uint16_t *lid, uint32_t *n);
+
+/* What it has cost so far: how often packets were followed across a link. */
+uint64_t dl_verify_moving_followed(const struct dl_verify_moving *m);
+
+/* One that is to have another port, from a time on. */
+struct dl_verify_move {
+	uint32_t entry; /* number in the LID's list */
+	uint8_t port;
+	uint8_t time;
+};
+
+/*
+ * Move n entries of LID number i, none of which has moved since the last drain.  1; 0:
+ * that could close a cycle, and nothing is changed; -ENOMEM.
+ */
+int dl_verify_moving_try(struct dl_verify_moving *m, uint32_t i, const struct dl_verify_move *moves,
+			 uint32_t n);
+
+/* An entry: its LID and its place in that one's list. */
+struct dl_verify_blocker {
+	uint32_t lid, entry;
+};
+
+/*
+ * What is in the way of entries that were refused: old entries without which the
+ * dependency would vanish on which most refusals stand, for the fewest LIDs; those of
+ * some LID, if nothing else helps.  `out` has room for all entries.  0 or -ENOMEM.
+ */
+int dl_verify_moving_blockers(struct dl_verify_moving *m, const struct dl_verify_blocker *refused,
+			      uint32_t nrefused, struct dl_verify_blocker *out, uint32_t *n);
+
+/* All packets that met an entry since moved have left.  0 or -ENOMEM. */
+int dl_verify_moving_drain(struct dl_verify_moving *m);
+
+/*
+ * Groups get the ports of those of other tables, too, after all moves.  0; -ELOOP: that
+ * closes a cycle, as long as there was no drain; -ENOMEM.
+ */
+int dl_verify_moving_join(struct dl_verify_moving *m, const struct dl_tables *groups);
+
 #ifdef __cplusplus
 }
 #endif

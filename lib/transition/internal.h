@@ -31,6 +31,9 @@ int dl_transition_add_groups(const struct dl_tables *from, struct dl_tables *to)
 /* Take ports of a switch out of all groups.  0 or -ENOMEM. */
 int dl_transition_close_in_groups(struct dl_tables *t, uint32_t s, const uint64_t *ports);
 
+/* End ports with a LID, by switch, into zeroed memory. */
+void dl_transition_count_ends(const struct dl_fabric *f, uint32_t *ends);
+
 /* Maps towards an output port in use that differ, from input ports in use. */
 uint32_t dl_transition_count_maps(const struct dl_tables *a, const struct dl_tables *b, uint32_t s,
 				  unsigned int out);
@@ -47,5 +50,8 @@ int dl_transition_close_maps(struct dl_transition *t);
  */
 bool dl_transition_mft_differs(const struct dl_tables *a, const struct dl_tables *b,
 			       unsigned int block, uint32_t first, uint16_t *positions);
+
+/* Multicast blocks that differ. */
+uint64_t dl_transition_mft_writes(const struct dl_tables *a, const struct dl_tables *b);
 
 #endif

@@ -60,7 +60,7 @@ static void find_closed(const struct dl_transition *t, bool *closed)
 	}
 }
 
-static void count_ends(const struct dl_fabric *f, uint32_t *ends)
+void dl_transition_count_ends(const struct dl_fabric *f, uint32_t *ends)
 {
 	for (uint32_t p = 0; p < f->nports; p++) {
 		uint32_t s = DL_NONE;
@@ -90,7 +90,7 @@ int dl_transition_interrupted(struct dl_transition *t)
 	if (!err)
 		err = dl_tables_paths_new(t->opened, &i.opened);
 	if (!err) {
-		count_ends(f, i.ends);
+		dl_transition_count_ends(f, i.ends);
 		find_closed(t, closed);
 	}
 	for (uint32_t lid = 1; lid <= f->top_lid && !err; lid++)

@@ -3,5 +3,8 @@ libdlroute_la_SOURCES += \
 	lib/transition/plan.c \
 	lib/transition/interrupted.c \
 	lib/transition/maps.c \
+	lib/transition/waves.c \
+	lib/transition/waves.h \
+	lib/transition/waves_steps.c \
 	lib/transition/internal.h
 libdlread_la_SOURCES += lib/transition/writes.c

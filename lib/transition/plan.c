@@ -283,19 +283,26 @@ bool dl_transition_mft_differs(const struct dl_tables *a, const struct dl_tables
 	return any;
 }
 
-static uint64_t count_writes(const struct dl_tables *a, const struct dl_tables *b)
+uint64_t dl_transition_mft_writes(const struct dl_tables *a, const struct dl_tables *b)
 {
 	uint16_t positions[64];
 	uint64_t n = 0;
 
-	for (uint32_t s = 0; s < a->fabric->nswitches; s++)
-		for (uint32_t k = 0; k < a->stride / DL_TRANSITION_LFT_BLOCK; k++)
-			n += dl_tables_lft_changes(a, b, s, k) != 0;
 	for (unsigned int k = 0; k < DL_TRANSITION_MFT_BLOCKS && (a->ngroups || b->ngroups); k++)
 		for (uint32_t s = 0; s < a->fabric->nswitches; s += 64)
 			if (dl_transition_mft_differs(a, b, k, s, positions))
 				for (unsigned int i = 0; i < 64; i++)
 					n += __builtin_popcount(positions[i]);
+	return n;
+}
+
+static uint64_t count_writes(const struct dl_tables *a, const struct dl_tables *b)
+{
+	uint64_t n = dl_transition_mft_writes(a, b);
+
+	for (uint32_t s = 0; s < a->fabric->nswitches; s++)
+		for (uint32_t k = 0; k < a->stride / DL_TRANSITION_LFT_BLOCK; k++)
+			n += dl_tables_lft_changes(a, b, s, k) != 0;
 	return n;
 }
 

@@ -37,7 +37,6 @@ struct search {
 	uint32_t n, cap;
 	uint32_t *order;     /* switches as OpenSM walks them */
 	uint16_t *positions; /* by switch: of a multicast block that differ */
-	bool is_start_safe;  /* is `a` known to be? */
 	struct dl_transition_result *out;
 };
 
@@ -239,8 +238,6 @@ static int check_moment(struct search *s, uint32_t i)
 	for (unsigned int subset = 0; subset < 1u << under_way && !err; subset++) {
 		struct dl_verify_mixture m;
 
-		if (!i && !subset && s->is_start_safe)
-			continue;
 		err = put_subset(s, s->b, i, subset);
 		if (!err)
 			err = check_interval(s, false, &m);
@@ -316,14 +313,12 @@ static bool maps_differ(const struct dl_tables *a, const struct dl_tables *b)
 	return differ;
 }
 
-/* The direct change, with what its mixtures have in common; is `a` known to be safe? */
+/* The direct change, with what its mixtures have in common. */
 static int check_direct(struct dl_verify_common *common, const struct dl_tables *a,
 			const struct dl_tables *b, enum dl_transition_order order,
-			bool is_start_safe, struct dl_transition_result *out)
+			struct dl_transition_result *out)
 {
-	struct search s = {
-		.common = common, .a = a, .b = b, .is_start_safe = is_start_safe, .out = out
-	};
+	struct search s = { .common = common, .a = a, .b = b, .out = out };
 	int err = dl_transition_writes(a, b, &s.writes, &s.n);
 
 	out->writes = s.n;
@@ -341,94 +336,35 @@ static int check_direct(struct dl_verify_common *common, const struct dl_tables 
 
 /* ---- a plan --------------------------------------------------------------- */
 
-static bool leads_on(const struct dl_fabric *f, uint32_t s, unsigned int port)
-{
-	const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
-
-	return port <= n->nports && dl_fabric_in_use(f, n, port);
-}
-
-static bool is_part_of_row(const struct dl_tables *t, const struct dl_tables *of, uint32_t s)
-{
-	for (uint32_t k = 0; k < t->stride / DL_TRANSITION_LFT_BLOCK; k++) {
-		uint64_t differ = dl_tables_lft_changes(t, of, s, k);
-
-		for (; differ; differ &= differ - 1)
-			if (leads_on(t->fabric, s,
-				     dl_tables_lft(t, s,
-						   k * DL_TRANSITION_LFT_BLOCK +
-							   __builtin_ctzll(differ))))
-				return false;
-	}
-	return true;
-}
-
-static bool are_parts_of_groups(const struct dl_tables *t, const struct dl_tables *of)
-{
-	for (uint32_t g = 0; g < t->ngroups; g++) {
-		const struct dl_tables_masks *all = dl_transition_masks(of, t->groups[g].mlid);
-
-		const struct dl_tables_masks *own = &t->groups[g].masks;
-
-		for (uint32_t s = dl_tables_mask_next(own, 0); s < own->nswitches;
-		     s = dl_tables_mask_next(own, s + 1)) {
-			for (unsigned int w = 0; w < DL_TABLES_MASK_WORDS; w++)
-				if (dl_tables_mask(own, s)[w] & ~dl_tables_mask(all, s)[w])
-					return false;
-		}
-	}
-	return true;
-}
-
-/*
- * Does packet for packet nothing happen by tables that does not by others, too,
- * as dl_verify() sees these?  It sees no packets to LIDs that nobody owns.
- */
-static bool is_part(const struct dl_tables *t, const struct dl_tables *of)
-{
-	bool part = are_parts_of_groups(t, of);
-
-	for (uint32_t s = 0; s < t->fabric->nswitches && part; s++)
-		part = is_part_of_row(t, of, s);
-	for (uint32_t lid = 1; lid <= of->top_lid && part; lid++)
-		for (uint32_t s = 0;
-		     of->fabric->lid_port[lid] == DL_NONE && part && s < of->fabric->nswitches; s++)
-			part = !leads_on(of->fabric, s, dl_tables_lft(of, s, lid));
-	return part;
-}
-
 int dl_transition_check_plan(const struct dl_transition *t, enum dl_transition_order order,
 			     const struct dl_log *log, struct dl_transition_result *out)
 {
-	const struct dl_tables *all[3] = { t->opened, t->held, t->closed };
-	struct dl_verify_mixture closing = { 0 };
+	const struct dl_tables *all[2] = { t->opened, t->held };
 	struct dl_verify_common *common;
-	int err = dl_verify_common_new(all, 3, NULL, log, &common);
+	int err = dl_verify_common_new(all, 2, NULL, log, &common);
 
 	memset(out, 0, sizeof(*out));
 	if (err)
 		return err;
-	err = dl_verify_mixed_of(common, t->closed, t->held, true, &closing);
-	out->phased = !err && closing.safe;
-	dl_verify_mixture_release(&closing);
-	if (!err)
-		err = check_direct(common, t->held, t->opened, order, out->phased, out);
+	err = check_direct(common, t->held, t->opened, order, out);
 	if (err)
 		dl_verify_mixture_release(&out->found);
 	dl_verify_common_free(common);
 	return err;
 }
 
-int dl_transition_check_opening(const struct dl_transition *t, bool verified, bool *safe)
+int dl_transition_check_phases(const struct dl_transition *t, bool *safe)
 {
-	struct dl_verify_mixture m;
-	int err;
+	const struct dl_tables *with[2] = { t->held, t->opened };
+	int err = 0;
 
-	*safe = verified && is_part(t->closed, t->opened);
-	if (*safe)
-		return 0;
-	err = dl_verify_mixed(t->closed, t->opened, NULL, true, &m);
-	*safe = !err && m.safe;
-	dl_verify_mixture_release(&m);
+	*safe = true;
+	for (unsigned int i = 0; i < 2 && !err && *safe; i++) {
+		struct dl_verify_mixture m;
+
+		err = dl_verify_mixed(t->closed, with[i], NULL, true, &m);
+		*safe = !err && m.safe;
+		dl_verify_mixture_release(&m);
+	}
 	return err;
 }

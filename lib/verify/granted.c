@@ -13,9 +13,8 @@
 
 #include "verify/internal.h"
 
-/* Add what packets make wait that carry the path SLs of `before`. */
-static int granted_add(struct dl_verify_net *net, const struct dl_tables *before,
-		       const struct dl_verify_options *o)
+int dl_verify_add_granted(struct dl_verify_net *net, const struct dl_tables *before,
+			  const struct dl_verify_options *o)
 {
 	struct dl_verify_result v = { 0 };
 	struct dl_verify_lost none;
@@ -32,6 +31,7 @@ static int granted_add(struct dl_verify_net *net, const struct dl_tables *before
 	both.npsl_src = before->npsl_src;
 	both.npsl_dst = before->npsl_dst;
 	err = dl_verify_net_init(&other, &arena, &both, o);
+	other.left_out = net->left_out;
 	if (!err)
 		err = dl_verify_unicast(&other, &v, 0, false);
 	for (size_t i = 0; i < words && !err; i++)
@@ -58,7 +58,7 @@ int dl_verify_granted(const struct dl_tables *t, const struct dl_tables *before,
 	if (!err)
 		err = dl_verify_unicast(&net, &v, 0, false);
 	if (!err)
-		err = granted_add(&net, before, &o);
+		err = dl_verify_add_granted(&net, before, &o);
 	if (!err)
 		err = dl_verify_multicast(&net, NULL, o.multicast_sls & net.alive, &v, 0, false);
 	if (!err)

@@ -461,6 +461,12 @@ bool dl_verify_common_fits(const struct dl_verify_common *c, const struct dl_tab
 /* Count the packets to LIDs that are not varied, if that was not done.  0 or -ENOMEM. */
 int dl_verify_common_count(struct dl_verify_common *c);
 
+/* ---- SLs granted before (granted.c) --------------------------------------- */
+
+/* Add what packets make wait that carry the path SLs of other tables.  0 or -ENOMEM. */
+int dl_verify_add_granted(struct dl_verify_net *net, const struct dl_tables *before,
+			  const struct dl_verify_options *o);
+
 /* ---- the parts --------------------------------------------------------- */
 
 void dl_verify_report_lost(struct dl_verify_result *v, uint32_t max,

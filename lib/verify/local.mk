@@ -7,6 +7,9 @@ libdlroute_la_SOURCES += \
 	lib/verify/granted.c \
 	lib/verify/internal.h \
 	lib/verify/mixed.c \
+	lib/verify/moving.c \
+	lib/verify/moving.h \
+	lib/verify/moving_follow.c \
 	lib/verify/multicast.c \
 	lib/verify/net.c \
 	lib/verify/served.c \

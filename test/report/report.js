@@ -344,7 +344,7 @@ test("the way from one snapshot's tables to another's", async () => {
 		[t.direct.safe, number(t.direct.writes), "0", "0"],
 		[t.phased.safe, ...["writes", "entries_closed", "pairs_interrupted"].map((k) =>
 			number(t.phased[k]))]]);
-	assert.strictEqual(list[1][0], `in ${t.phased.phases} phase${t.phased.phases === 1 ? "" : "s"}`);
+	assert.strictEqual(list[1][0], `in ${t.phased.steps.length} step${t.phased.steps.length === 1 ? "" : "s"}`);
 	await shoot(page, "transition");
 	await closed(page);
 });

@@ -39,7 +39,7 @@ UNIT_TESTS += test/unit/test_route test/unit/test_route_figures test/unit/test_d
 	test/unit/test_proven test/unit/test_avoid test/unit/test_carry test/unit/route_check
 # Tables and the proof.
 UNIT_TESTS += test/unit/dump_out test/unit/interrupted test/unit/test_tables test/unit/test_load test/unit/test_read \
-	test/unit/transition
+	test/unit/transition test/unit/waves
 # Placement: a part of the command.
 UNIT_TESTS += test/unit/compact
 test_unit_compact_SOURCES = test/unit/compact.c tools/hops/compact.c

@@ -537,7 +537,7 @@ function fillTransition({ direct, phased }, body) {
 		"#Entries closed", "#Pairs interrupted"],
 	[["written over the old ones", element("span", {}, safe(direct.safe), why),
 		count(direct.writes), "0", "0"],
-	[`in ${plural(phased.phases, "phase")}`, safe(phased.safe), count(phased.writes),
+	[`in ${plural(phased.steps.length, "step")}`, safe(phased.safe), count(phased.writes),
 		count(phased.entries_closed), count(phased.pairs_interrupted)]],
 	"Transition, as dateline transition checks it"));
 }

@@ -90,7 +90,6 @@ struct report_change {
 	const struct dl_log *log;
 	struct diff d; /* from now to then */
 	struct background background;
-	bool is_faulty; /* ... what is now? */
 	json_t *transition;
 };
 

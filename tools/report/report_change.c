@@ -159,30 +159,17 @@ static int count_load(const struct report_change *c, json_t **out)
 	return 0;
 }
 
-/* Whether the new tables may be written over the old ones, and in phases. */
+/* Whether the new tables may be written over the old ones, and in steps. */
 static int check_transition(void *context, const struct dl_log *log)
 {
 	struct report_change *c = context;
 	int err = transition_json(c->then->tables, c->now->tables, DL_TRANSITION_OPENSM,
-				  !c->is_faulty, c->now->coords, log, &c->transition);
+				  c->now->coords, log, &c->transition);
 
 	return err == -ENOMEM ? err : 0;
 }
 
-/* It was taken for granted that the new tables are safe: if not, once more. */
-static int end_transition(struct report_change *c, const struct dl_verify_result *v)
-{
-	int err = background_end(&c->background);
-
-	c->is_faulty = !v->delivered || v->verdict != DL_VERIFY_FREE;
-	if (err || !c->is_faulty || !c->transition)
-		return err;
-	json_decref(c->transition);
-	c->transition = NULL;
-	return check_transition(c, c->log);
-}
-
-static int report_compare(struct report_change *c, const struct dl_verify_result *v, json_t *out)
+static int report_compare(struct report_change *c, json_t *out)
 {
 	const struct report_page *now = c->now, *then = c->then;
 	json_t *load = NULL;
@@ -205,7 +192,7 @@ static int report_compare(struct report_change *c, const struct dl_verify_result
 	if (!err)
 		err = count_load(c, &load);
 	if (!err)
-		err = end_transition(c, v);
+		err = background_end(&c->background);
 	if (c->transition)
 		json_object_set(out, "transition", c->transition);
 	json_object_set_new(out, "load", load);
@@ -236,7 +223,7 @@ int report_change_json(struct report_change *c, const char *dir, const struct dl
 	json_t *change = json_pack("{s:o, s:I, s:I}", "dir", tool_json_text(dir), "sl_compared",
 				   (json_int_t)v->sl_compared, "sl_changed",
 				   (json_int_t)v->sl_changes);
-	int err = report_compare(c, v, change);
+	int err = report_compare(c, change);
 
 	tool_json_with(document, "change", change);
 	return err;

@@ -10,13 +10,13 @@
 #include "dateline/transition.h"
 #include "whatif.h"
 
-/* Written over one another in any order, and in phases, each in any order. */
+/* Written over one another in any order, and in steps. */
 static int whatif_check(const struct dl_tables *from, const struct dl_tables *to,
 			struct whatif_transition *out)
 {
+	struct dl_transition_waves waves = { 0 };
 	struct dl_transition_result v;
 	struct dl_transition t;
-	bool opens = false;
 	int err = dl_transition_plan(from, to, &t);
 
 	if (err)
@@ -25,21 +25,15 @@ static int whatif_check(const struct dl_tables *from, const struct dl_tables *to
 	err = dl_transition_check_plan(&t, DL_TRANSITION_ANY_QUICK, NULL, &v);
 	if (!err) {
 		dl_verify_mixture_release(&v.found);
-		err = dl_transition_interrupted(&t);
+		err = dl_transition_waves(&t, dl_transition_work(&t), &waves);
 	}
-	/* They are verified: or dl_route() had refused them. */
-	if (!err)
-		err = dl_transition_check_opening(&t, true, &opens);
 	out->checked = !err;
 	out->direct = !err && v.safe;
-	out->phased = !err && v.phased && opens;
+	out->phased = waves.safe;
+	out->pairs = waves.pairs_interrupted;
 	out->writes = t.writes;
-	if (!out->direct) {
-		out->pairs = t.pairs_interrupted;
-		out->phased_writes = t.writes_close + t.writes_open;
-	} else {
-		out->phased_writes = t.writes;
-	}
+	out->phased_writes = waves.writes;
+	dl_transition_waves_release(&waves);
 	dl_transition_release(&t);
 	return err;
 }

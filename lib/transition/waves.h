@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the files share that plan waves; the essay is in waves.c. */
+#ifndef DL_TRANSITION_WAVES_H
+#define DL_TRANSITION_WAVES_H
+
+#include "transition/internal.h"
+
+/* What is known of a switch's new path to a LID. */
+enum { WAVES_UNKNOWN, WAVES_ON_PATH, WAVES_WRITTEN, WAVES_WAITING };
+
+struct waves {
+	const struct dl_transition *t;
+	const struct dl_fabric *f;
+	uint64_t work; /* dl_transition_waves() */
+	struct dl_transition_waves *out;
+	struct dl_verify_moving *moving;
+	struct dl_arena arena;
+	uint32_t nlids, *order; /* LIDs, in the order of tries */
+	bool **refused;		/* by LID and entry: since the last drain */
+	bool **closed;		/* by LID and entry: was it closed? */
+	bool **stopped;		/* by LID and switch: are its packets, or were they?  NULL: none */
+	uint32_t *ends;		/* by switch: end ports with a LID */
+	unsigned int barrier;	/* since the last drain */
+	unsigned int barriers;	/* ... that the moves planned since then take */
+	uint32_t *entry_at;	/* by switch: number of the LID's entry there, or DL_NONE */
+	uint8_t *state;		/* by switch */
+	uint8_t *times;		/* by entry of one LID */
+	uint32_t *path;
+	uint32_t home;	   /* the LID's switch */
+	uint64_t *block;   /* by switch: barrier and block written last */
+	uint64_t *written; /* by switch and block: barriers at which it is, as bits */
+	struct dl_verify_move *ready;
+	struct dl_verify_blocker *blockers;
+};
+
+/* ---- steps, and whom they interrupt (waves_steps.c) ----------------------------- */
+
+/* Where a LID's block stands in written[]. */
+size_t dl_waves_block(const struct waves *w, uint32_t s, uint16_t lid);
+
+/* The switch that a port leads to, or DL_NONE. */
+uint32_t dl_waves_next(const struct waves *w, uint32_t s, unsigned int port);
+
+/* Note where the entries of a LID are, in entry_at[] and state[]. */
+void dl_waves_look_at(struct waves *w, const struct dl_verify_entry *entries, uint32_t n);
+
+/* The port of a switch for a LID that was looked at, as last written. */
+unsigned int dl_waves_port(const struct waves *w, const struct dl_verify_entry *entries,
+			   uint16_t lid, uint32_t s);
+
+/* Append a step; NULL: no memory. */
+struct dl_transition_step *dl_waves_step(struct waves *w, enum dl_transition_kind kind);
+
+/* Append an entry to the last step.  0 or -ENOMEM. */
+int dl_waves_write(struct waves *w, const struct dl_verify_entry *e, uint16_t lid);
+
+/* All that was planned since the last drain; detours before what is closed.  0 or -ENOMEM. */
+int dl_waves_emit(struct waves *w);
+
+/* What was planned is written, and old packets leave.  0 or -ENOMEM. */
+int dl_waves_drain(struct waves *w);
+
+/* Pairs to the LIDs with closed entries: those stopped by now, each once.  0 or -ENOMEM. */
+int dl_waves_count_interrupted(struct waves *w);
+
+#endif

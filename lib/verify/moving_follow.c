@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Entries on the move: the graph of what waits for what, and the packets that are under
+ * way, followed from where they come to an entry that differs (the essay is in moving.c).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify/moving.h"
+
+/* ---- the graph ----------------------------------------------------------- */
+
+static uint32_t moving_pair(const struct dl_verify_net *net, uint32_t from, uint32_t to)
+{
+	return net->far[from].dep + to - net->links.first[net->links.link[from].to];
+}
+
+/* Where a word of a pair's matrix stands in deps[], live[] and found[]. */
+size_t dl_verify_moving_word(const struct dl_verify_moving *m, const struct moving_dep *d)
+{
+	return moving_pair(&m->net, d->from, d->to) * (size_t)m->net.words + d->word;
+}
+
+uint32_t dl_verify_moving_neighbours(const void *context, uint32_t channel, bool forward,
+				     uint32_t *list)
+{
+	const struct dl_verify_moving *m = context;
+	const struct dl_verify_net *net = &m->net;
+	uint32_t link = channel / net->nvl, vl = channel % net->nvl, n = 0;
+	const struct dl_fabric_link *own = &net->links.link[link];
+	uint32_t s = forward ? own->to : own->from;
+
+	for (uint32_t l = net->links.first[s]; l < net->links.first[s + 1]; l++) {
+		uint32_t other = forward ? l : net->links.link[l].back;
+		uint32_t pair = forward ? moving_pair(net, link, other) :
+					  moving_pair(net, other, link);
+
+		for (unsigned int v = 0; v < net->nvl; v++) {
+			unsigned int bit = forward ? vl * net->nvl + v : v * net->nvl + vl;
+			size_t at = pair * (size_t)net->words + bit / 64;
+
+			if ((net->deps[at] | m->live[at]) >> bit % 64 & 1)
+				list[n++] = other * net->nvl + v;
+		}
+	}
+	return n;
+}
+
+static bool moving_vote(struct dl_verify_moving *m, uint32_t from, uint32_t to)
+{
+	void *grown;
+
+	for (uint32_t i = 0; i < m->nvotes; i++) {
+		if (m->votes[i].from == from && m->votes[i].to == to) {
+			m->votes[i].votes++;
+			return true;
+		}
+	}
+	grown = dl_array_grow(m->votes, sizeof(*m->votes), m->nvotes, 1, &m->votes_cap);
+	if (!grown)
+		return false;
+	m->votes = grown;
+	m->votes[m->nvotes++] = (struct moving_vote){ from, to, 1 };
+	return true;
+}
+
+/* A dependency of x on y was refused: the others of that cycle are in its way. */
+static void moving_refuse(struct dl_verify_moving *m, uint32_t x, uint32_t y)
+{
+	for (uint32_t c = x; c != y; c = m->order.parent[c])
+		if (!moving_vote(m, m->order.parent[c], c))
+			m->sets.failed = true;
+}
+
+/* Count a dependency once less. */
+void dl_verify_moving_drop(struct dl_verify_moving *m, size_t at, unsigned int bit)
+{
+	if (!--m->count[64 * at + bit])
+		m->live[at] &= ~(UINT64_C(1) << bit);
+}
+
+/* Insert a dependency once more.  False: it closes a cycle. */
+static bool moving_add(struct dl_verify_moving *m, const struct moving_dep *d, size_t at,
+		       unsigned int bit, bool ordered)
+{
+	unsigned int vls = 64 * d->word + bit;
+	uint32_t x = d->from * m->net.nvl + vls / m->net.nvl;
+	uint32_t y = d->to * m->net.nvl + vls % m->net.nvl;
+
+	if (ordered && !(m->live[at] >> bit & 1) && !dl_order_insert(&m->order, x, y)) {
+		if (m->voting)
+			moving_refuse(m, x, y);
+		return false;
+	}
+	m->count[64 * at + bit]++;
+	m->live[at] |= UINT64_C(1) << bit;
+	return true;
+}
+
+/* Insert the bits of some words, or nothing. */
+bool dl_verify_moving_add(struct dl_verify_moving *m, const struct moving_dep *deps, uint32_t n,
+			  bool ordered)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		size_t at = dl_verify_moving_word(m, &deps[i]);
+
+		for (uint64_t left = deps[i].bits; left; left &= left - 1) {
+			if (moving_add(m, &deps[i], at, __builtin_ctzll(left), ordered))
+				continue;
+			for (uint64_t done = deps[i].bits & ~left; done; done &= done - 1)
+				dl_verify_moving_drop(m, at, __builtin_ctzll(done));
+			while (i--)
+				for (uint64_t done = deps[i].bits; done; done &= done - 1)
+					dl_verify_moving_drop(m, dl_verify_moving_word(m, &deps[i]),
+							      __builtin_ctzll(done));
+			return false;
+		}
+	}
+	return true;
+}
+
+/* ---- following packets --------------------------------------------------- */
+
+/* Packets get to a link at some time: those that none got there before are followed. */
+static void moving_push(struct dl_verify_moving *m, uint32_t link, uint32_t set, unsigned int time)
+{
+	struct dl_verify_set fresh = m->sets.sets[set], *seen = &m->seen[link];
+	uint64_t any = 0, had = 0;
+	void *grown;
+
+	for (unsigned int w = 0; w < 4; w++) {
+		had |= seen->w[w];
+		fresh.w[w] &= ~seen->w[w];
+		seen->w[w] |= fresh.w[w];
+		any |= fresh.w[w];
+	}
+	if (!any)
+		return;
+	if (!had)
+		m->links[m->nlinks++] = link;
+	grown = dl_array_grow(m->items, sizeof(*m->items), m->nitems, 1, &m->items_cap);
+	if (!grown) {
+		m->sets.failed = true;
+		return;
+	}
+	m->items = grown;
+	m->items[m->nitems] =
+		(struct moving_item){ link, dl_verify_sets_add(&m->sets, &fresh), m->first[time] };
+	m->first[time] = m->nitems++;
+	if (time > m->last)
+		m->last = time;
+}
+
+/* The SLs from an end port to a LID, by both sets; to nobody's LID all, if neither knows. */
+static uint16_t moving_sls(const struct dl_verify_moving *m, uint32_t port, uint16_t lid)
+{
+	unsigned int now = dl_tables_path_sl(m->net.t, port, lid);
+	unsigned int was = dl_tables_path_sl(m->held, port, lid);
+	uint16_t sls = 0;
+
+	if (m->net.sls)
+		return m->net.sls;
+	if (now != DL_TABLES_NO_SL)
+		sls |= dl_verify_net_sls(&m->net, now);
+	if (was != DL_TABLES_NO_SL)
+		sls |= dl_verify_net_sls(&m->net, was);
+	return sls || m->net.f->lid_port[lid] != DL_NONE ? sls : m->net.alive;
+}
+
+/* What the end ports of a switch send to a LID over a link. */
+static uint32_t moving_injected(struct dl_verify_moving *m, const struct moving_lid *l, uint32_t s,
+				uint32_t link)
+{
+	const struct dl_verify_net *net = &m->net;
+	unsigned int out = net->links.link[link].out;
+	uint32_t all = 0;
+
+	for (uint32_t i = net->end_first[s]; i < net->end_first[s + 1]; i++) {
+		uint32_t port = net->end_ports[i], row, from;
+
+		if (port == l->owner)
+			continue;
+		row = dl_verify_net_row(net, s, dl_verify_entry_port(net->f, port), out);
+		from = dl_verify_sets_add_mask(
+			&m->sets, moving_sls(m, port, l->lid) & net->end_passes[port], 0);
+		all = dl_verify_sets_union(&m->sets, all,
+					   dl_verify_sets_step(&m->sets, from, net->rows[row])->to);
+	}
+	return all;
+}
+
+/* The links by which packets that are at a switch at some time go on, with their times. */
+static unsigned int moving_hops(const struct dl_verify_moving *m, const struct moving_lid *l,
+				uint32_t s, unsigned int time, uint32_t link[2], unsigned int at[2])
+{
+	const struct dl_verify_entry *e = m->entry_at[s] ? &l->entries[m->entry_at[s] - 1] : NULL;
+	unsigned int n = 0;
+
+	if (e && e->hidden)
+		return 0;
+	if (!e || e->time == DL_VERIFY_STAYS || time <= e->time) {
+		link[n] = dl_verify_net_link(&m->net, s, e ? e->before : l->column[s]);
+		at[n] = time;
+		n += link[n] != DL_NONE;
+	}
+	if (e && e->time != DL_VERIFY_STAYS) {
+		link[n] = dl_verify_net_link(&m->net, s, e->after);
+		at[n] = time > e->time ? time : e->time;
+		n += link[n] != DL_NONE;
+	}
+	return n;
+}
+
+/* Packets cross a switch: their dependencies, but for the permanent ones. */
+static void moving_pass_on(struct dl_verify_moving *m, const struct moving_lid *l,
+			   const struct moving_item *item, unsigned int time)
+{
+	struct dl_verify_net *net = &m->net;
+	uint32_t link[2];
+	unsigned int at[2];
+	unsigned int n = moving_hops(m, l, net->links.link[item->link].to, time, link, at);
+
+	for (unsigned int i = 0; i < n; i++) {
+		uint32_t pair = moving_pair(net, item->link, link[i]);
+		const struct dl_verify_step *step =
+			dl_verify_sets_step(&m->sets, item->set, net->pairs[pair].row);
+
+		for (unsigned int w = 0; w < net->words; w++) {
+			size_t word = pair * (size_t)net->words + w;
+			uint64_t fresh = step->deps[w] & ~net->deps[word];
+
+			if (fresh && !m->found[word])
+				m->edges[m->nedges++] =
+					(struct moving_dep){ item->link, link[i], w, 0 };
+			m->found[word] |= fresh;
+		}
+		if (step->to)
+			moving_push(m, link[i], step->to, at[i]);
+	}
+}
+
+static void moving_mark(struct dl_verify_moving *m, const struct moving_lid *l, bool here)
+{
+	for (uint32_t k = 0; k < l->n; k++)
+		m->entry_at[l->entries[k].sw] = here ? k + 1 : 0;
+}
+
+/*
+ * What all packets to a LID since the last drain make wait for what, beyond what is
+ * permanent: into edges[], with their bits.  found[] is clear before and after.
+ */
+void dl_verify_moving_follow(struct dl_verify_moving *m, const struct moving_lid *l)
+{
+	m->nedges = 0;
+	m->nitems = 1;
+	m->last = 0;
+	moving_mark(m, l, true);
+	for (uint32_t i = 0; i < l->nseeds; i++)
+		moving_push(m, l->seeds[i].link, l->seeds[i].set, 0);
+	for (uint32_t k = 0; k < l->n; k++) {
+		uint32_t link[2], s = l->entries[k].sw;
+		unsigned int at[2], n = moving_hops(m, l, s, 0, link, at);
+
+		for (unsigned int i = 0; i < n; i++)
+			moving_push(m, link[i], moving_injected(m, l, s, link[i]), at[i]);
+	}
+	for (unsigned int time = 0; time <= m->last; time++) {
+		while (m->first[time]) {
+			const struct moving_item item = m->items[m->first[time]];
+
+			m->first[time] = item.next;
+			moving_pass_on(m, l, &item, time);
+		}
+	}
+	moving_mark(m, l, false);
+	m->followed += m->nitems;
+	while (m->nlinks)
+		m->seen[m->links[--m->nlinks]] = (struct dl_verify_set){ { 0 } };
+	for (uint32_t i = 0; i < m->nedges; i++) {
+		size_t at = dl_verify_moving_word(m, &m->edges[i]);
+
+		m->edges[i].bits = m->found[at];
+		m->found[at] = 0;
+	}
+}
+
+/* ---- packets that come to entries that differ ----------------------------- */
+
+static int moving_add_seed(struct dl_verify_moving *m, struct moving_lid *l, uint32_t link)
+{
+	void *grown = dl_array_grow(l->seeds, sizeof(*l->seeds), l->nseeds, 1, &l->seeds_cap);
+
+	if (!grown)
+		return -ENOMEM;
+	l->seeds = grown;
+	l->seeds[l->nseeds++] = (struct moving_seed){ link, m->set[link] };
+	return 0;
+}
+
+/* Queue a switch's neighbours whose entries, which stay, lead to it. */
+static uint32_t moving_queue(struct dl_verify_moving *m, const struct moving_lid *l, uint32_t s,
+			     uint32_t n)
+{
+	const struct dl_verify_net *net = &m->net;
+
+	for (uint32_t i = net->links.first[s]; i < net->links.first[s + 1]; i++) {
+		uint32_t in = net->links.link[i].back, t = net->links.link[in].from;
+
+		if (m->queued[t] || dl_verify_net_link(net, t, l->column[t]) != in)
+			continue;
+		m->queued[t] = true;
+		m->queue[n++] = t;
+	}
+	return n;
+}
+
+/*
+ * The switches whose packets come to an entry that differs, each after its next hop.
+ * Packets to a LID that nobody owns are not among the permanent ones yet: they are
+ * followed from everywhere.
+ */
+static uint32_t moving_upstream(struct dl_verify_moving *m, const struct moving_lid *l)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < l->n; k++) {
+		m->queued[l->entries[k].sw] = true;
+		m->queue[n++] = l->entries[k].sw;
+	}
+	for (uint32_t s = 0; s < m->net.nsw && l->owner == DL_NONE; s++) {
+		if (m->queued[s] || dl_verify_net_link(&m->net, s, l->column[s]) != DL_NONE)
+			continue;
+		m->queued[s] = true;
+		m->queue[n++] = s;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		n = moving_queue(m, l, m->queue[i], n);
+	return n;
+}
+
+/* Packets go through a switch by an entry that stays. */
+static void moving_gather(struct dl_verify_moving *m, const struct moving_lid *l, uint32_t s)
+{
+	struct dl_verify_net *net = &m->net;
+	uint32_t out = dl_verify_net_link(net, s, l->column[s]), all;
+
+	if (out == DL_NONE)
+		return;
+	all = moving_injected(m, l, s, out);
+	for (uint32_t i = net->links.first[s]; i < net->links.first[s + 1]; i++) {
+		uint32_t in = net->links.link[i].back, pair = moving_pair(net, in, out);
+		const struct dl_verify_step *step;
+
+		if (!m->set[in])
+			continue;
+		step = dl_verify_sets_step(&m->sets, m->set[in], net->pairs[pair].row);
+		for (unsigned int w = 0; w < net->words; w++)
+			net->deps[pair * (size_t)net->words + w] |= step->deps[w];
+		all = dl_verify_sets_union(&m->sets, all, step->to);
+	}
+	m->set[out] = all;
+}
+
+int dl_verify_moving_find_seeds(struct dl_verify_moving *m, struct moving_lid *l)
+{
+	const struct dl_verify_net *net = &m->net;
+	uint32_t n = moving_upstream(m, l);
+	/* Packets to nobody in a circle. */
+	int err = l->owner == DL_NONE && n < net->nsw ? -ELOOP : 0;
+
+	moving_mark(m, l, true);
+	for (uint32_t k = n; k--;) {
+		uint32_t s = m->queue[k];
+
+		if (!m->entry_at[s])
+			moving_gather(m, l, s);
+		for (uint32_t i = net->links.first[s]; i < net->links.first[s + 1]; i++) {
+			uint32_t in = net->links.link[i].back;
+
+			if (m->entry_at[s] && m->set[in] && !err)
+				err = moving_add_seed(m, l, in);
+			m->set[in] = 0;
+		}
+		m->queued[s] = false;
+	}
+	moving_mark(m, l, false);
+	return err;
+}

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Plans of waves against a model: random failures and repairs of small tori are planned,
+ * and each plan is replayed write by write, in random order between two barriers.
+ *
+ * The model knows no times.  Its packets remember their way: after each write all packets
+ * that may be under way since the last drain meet the tables as they are now, and every
+ * dependency that any of them ever had stays until the next drain.  At no moment may
+ * these have a cycle.  DATELINE_SEED chooses others, DATELINE_ROUNDS how many.
+ */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "dateline/route.h"
+#include "dateline/transition.h"
+#include "draw.h"
+#include "grid_fabric.h"
+
+#define ROUNDS 150
+#define PORTS 9 /* of a switch, with port 0 */
+#define VLS 8
+#define GROUP 0 /* stands for the multicast group among LIDs */
+
+struct replay {
+	const struct dl_transition *t;
+	const struct dl_transition_waves *plan;
+	const struct dl_fabric *f;
+	struct draw *d;
+	bool any_sl;
+	struct dl_tables *now;	/* what the switches hold */
+	uint64_t *group;	/* ports by switch */
+	uint32_t nch;		/* channels: (switch, port, VL) */
+	uint8_t *met;		/* by LID, SL and channel: may packets be there? */
+	uint8_t (*wait)[PORTS]; /* by channel: VLs by output port of the next switch */
+	uint8_t *colour;
+	bool *interrupted; /* by end port and LID */
+};
+
+struct waves_tally {
+	uint32_t plans, moves, drains, detours, closed, phases, groups, interrupted;
+};
+
+/* ---- the model ------------------------------------------------------------- */
+
+static uint32_t channel(uint32_t s, unsigned int port, unsigned int vl)
+{
+	return (s * PORTS + port) * VLS + vl;
+}
+
+static uint32_t next_switch(const struct replay *r, uint32_t s, unsigned int port)
+{
+	const struct dl_fabric_node *n = &r->f->nodes[r->f->switches[s]];
+
+	return !port || port > n->nports ? DL_NONE :
+					   dl_fabric_peer_switch(r->f, n->first_port + port);
+}
+
+static unsigned int model_vl(const struct replay *r, uint32_t s, unsigned int in, unsigned int out,
+			     unsigned int sl)
+{
+	const struct dl_tables *t = r->now;
+	unsigned int nports = r->f->nodes[r->f->switches[s]].nports;
+	uint16_t row = t->sl2vl[t->sl2vl_first[s] + in * (nports + 1u) + out];
+
+	return dl_tables_sl2vl_get(row == DL_TABLES_NO_ROW ? 0 : t->rows[row], sl);
+}
+
+/* Ports by which packets leave a switch, as the tables are now. */
+static uint64_t ports_now(const struct replay *r, uint32_t s, uint32_t lid)
+{
+	uint8_t port = dl_tables_lft(r->now, s, lid);
+
+	if (lid == GROUP)
+		return r->group[s];
+	return port < 64 ? UINT64_C(1) << port : 0;
+}
+
+/* Packets that came by `from` (DL_NONE: from an end port) and port `in` go on.  More? */
+static bool go_on(struct replay *r, uint32_t lid, unsigned int sl, uint32_t from, uint32_t s,
+		  unsigned int in)
+{
+	uint8_t *met = r->met + (lid * (size_t)16 + sl) * r->nch;
+	bool more = false;
+
+	for (uint64_t left = ports_now(r, s, lid); left; left &= left - 1) {
+		unsigned int out = __builtin_ctzll(left), vl;
+
+		if (next_switch(r, s, out) == DL_NONE || (lid == GROUP && out == in))
+			continue;
+		vl = model_vl(r, s, in, out, sl);
+		if (vl >= VLS)
+			continue;
+		more |= !met[channel(s, out, vl)];
+		met[channel(s, out, vl)] = true;
+		if (from != DL_NONE)
+			r->wait[from][out] |= 1u << vl;
+	}
+	return more;
+}
+
+static uint16_t model_sls_of(const struct replay *r, uint32_t port, uint32_t lid)
+{
+	const struct dl_tables *sets[] = { r->t->held, r->t->opened };
+	uint16_t sls = 0;
+
+	if (r->any_sl)
+		return 0xFFFF;
+	if (lid == GROUP)
+		return 0x0101;
+	for (unsigned int i = 0; i < 2; i++) {
+		unsigned int sl = dl_tables_path_sl(sets[i], port, lid);
+
+		if (sl < 16)
+			sls |= 1u << sl | 1u << (sl ^ 8);
+	}
+	return sls;
+}
+
+/* All packets to a LID that may be under way meet the tables as they are now. */
+static void spread(struct replay *r, uint32_t lid)
+{
+	const struct dl_fabric *f = r->f;
+	bool more = true;
+
+	for (uint32_t p = 0; p < f->nports; p++) {
+		uint32_t s = f->ports[p].lid && dl_fabric_is_end_port(f, p) ?
+				     dl_fabric_access_switch(f, p) :
+				     DL_NONE;
+		unsigned int in = s != DL_NONE && f->ports[p].num ? f->ports[f->ports[p].peer].num :
+								    0;
+		uint16_t sls = s != DL_NONE ? model_sls_of(r, p, lid) : 0;
+
+		for (unsigned int sl = 0; sl < 16; sl++)
+			if (sls >> sl & 1 && (lid == GROUP || f->lid_port[lid] != p))
+				go_on(r, lid, sl, DL_NONE, s, in);
+	}
+	while (more) {
+		more = false;
+		for (uint32_t at = 0; at < 16 * r->nch; at++) {
+			uint32_t c = at % r->nch, s = c / VLS / PORTS, port = c / VLS % PORTS;
+			const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
+
+			if (r->met[lid * (size_t)16 * r->nch + at])
+				more |= go_on(r, lid, at / r->nch, c, next_switch(r, s, port),
+					      f->ports[f->ports[n->first_port + port].peer].num);
+		}
+	}
+}
+
+/* Depth first: does a channel wait for itself? */
+static bool leads_round(struct replay *r, uint32_t c)
+{
+	uint32_t s = next_switch(r, c / VLS / PORTS, c / VLS % PORTS);
+
+	r->colour[c] = 1;
+	for (unsigned int out = 0; out < PORTS; out++)
+		for (unsigned int vl = 0; vl < VLS; vl++) {
+			uint32_t to = channel(s, out, vl);
+
+			if (!(r->wait[c][out] >> vl & 1))
+				continue;
+			if (r->colour[to] == 1 || (!r->colour[to] && leads_round(r, to)))
+				return true;
+		}
+	r->colour[c] = 2;
+	return false;
+}
+
+static void assert_no_cycle(struct replay *r)
+{
+	memset(r->colour, 0, r->nch);
+	for (uint32_t c = 0; c < r->nch; c++)
+		assert_false(!r->colour[c] && leads_round(r, c));
+}
+
+/* Only what the tables hold now is under way. */
+static void drained(struct replay *r)
+{
+	memset(r->met, 0, (r->now->top_lid + (size_t)1) * 16 * r->nch);
+	memset(r->wait, 0, r->nch * sizeof(*r->wait));
+	for (uint32_t lid = 0; lid <= r->now->top_lid; lid++)
+		spread(r, lid);
+	assert_no_cycle(r);
+}
+
+/* ---- whom it interrupts ------------------------------------------------------ */
+
+static bool model_arrives(const struct replay *r, const struct dl_tables *t, uint32_t src,
+			  uint16_t lid)
+{
+	uint32_t s = dl_fabric_access_switch(r->f, src);
+
+	for (uint32_t hops = 0; hops <= r->f->nswitches; hops++) {
+		unsigned int out = dl_tables_lft(t, s, lid);
+		const struct dl_fabric_node *n = &r->f->nodes[r->f->switches[s]];
+		uint32_t port = n->first_port + out;
+
+		if (out > n->nports)
+			return false;
+		if (next_switch(r, s, out) == DL_NONE)
+			return (out ? r->f->ports[port].peer : port) == r->f->lid_port[lid];
+		s = next_switch(r, s, out);
+	}
+	return false;
+}
+
+/* Which pairs that work before and after do not now?  None, unless something is closed. */
+static void look_at_pairs(struct replay *r, uint16_t lid)
+{
+	const struct dl_fabric *f = r->f;
+
+	for (uint32_t p = 0; p < f->nports && f->lid_port[lid] != DL_NONE; p++) {
+		bool *is = &r->interrupted[p * (size_t)(r->now->top_lid + 1u) + lid];
+
+		if (*is || !f->ports[p].lid || !dl_fabric_is_end_port(f, p) ||
+		    f->lid_port[lid] == p || dl_fabric_access_switch(f, p) == DL_NONE ||
+		    model_arrives(r, r->now, p, lid) || !model_arrives(r, r->t->held, p, lid) ||
+		    !model_arrives(r, r->t->opened, p, lid))
+			continue;
+		*is = true;
+		assert_true(r->plan->entries_closed > 0);
+	}
+}
+
+/* ---- replaying ----------------------------------------------------------------- */
+
+/* The writes between two barriers, block by block in random order. */
+static void replay_barrier(struct replay *r, const struct dl_transition_move *m, uint32_t n)
+{
+	bool *done = calloc(n + 1, sizeof(*done));
+	uint32_t left = n;
+
+	assert_non_null(done);
+	while (left) {
+		uint32_t first = draw_below(r->d, n);
+
+		if (done[first])
+			continue;
+		for (uint32_t i = 0; i < n; i++) {
+			if (done[i] || m[i].sw != m[first].sw || m[i].lid / 64 != m[first].lid / 64)
+				continue;
+			r->now->lft[m[i].sw * (size_t)r->now->stride + m[i].lid] = m[i].port;
+			done[i] = true;
+			left--;
+		}
+		for (uint32_t i = 0; i < n; i++)
+			if (m[i].sw == m[first].sw && m[i].lid / 64 == m[first].lid / 64) {
+				spread(r, m[i].lid);
+				look_at_pairs(r, m[i].lid);
+			}
+		assert_no_cycle(r);
+	}
+	free(done);
+}
+
+static const uint64_t *group_ports(const struct dl_tables *t, uint32_t s)
+{
+	static const uint64_t none[DL_TABLES_MASK_WORDS];
+
+	return t->ngroups ? dl_tables_mask(&t->groups[0].masks, s) : none;
+}
+
+/* Masks are written in any order: the ports of both, and then those of the second. */
+static void replay_groups(struct replay *r, const struct dl_tables *to)
+{
+	for (unsigned int pass = 0; pass < 2; pass++) {
+		for (uint32_t s = 0; s < r->f->nswitches; s++)
+			r->group[s] = group_ports(to, s)[0] | (pass ? 0 : r->group[s]);
+		spread(r, GROUP);
+		assert_no_cycle(r);
+	}
+}
+
+static void replay_plan(struct replay *r)
+{
+	const struct dl_transition_move *m = r->plan->moves;
+	uint32_t at = 0, n = r->plan->nmoves;
+
+	for (uint32_t i = 0; i < r->plan->nsteps; i++) {
+		const struct dl_transition_step *step = &r->plan->steps[i];
+		uint32_t first = at;
+
+		while (at < n && m[at].step == i) {
+			uint32_t end = at;
+
+			while (end < n && m[end].step == i && m[end].barrier == m[at].barrier)
+				end++;
+			assert_true(m[at].barrier < step->barriers);
+			replay_barrier(r, &m[at], end - at);
+			at = end;
+		}
+		if (at == first)
+			replay_groups(r, step->kind == DL_TRANSITION_CLOSE ? r->t->closed :
+									     r->t->opened);
+		if (step->drain)
+			drained(r);
+	}
+	assert_int_equal(at, n);
+}
+
+static void check_plan(struct draw *d, const struct dl_transition *t,
+		       const struct dl_transition_waves *plan, bool any_sl,
+		       struct waves_tally *tally)
+{
+	const struct dl_fabric *f = t->opened->fabric;
+	struct replay r = { .t = t, .plan = plan, .f = f, .d = d, .any_sl = any_sl };
+	size_t nlids = t->held->top_lid + (size_t)1;
+	uint64_t pairs = 0;
+
+	assert_int_equal(dl_transition_copy(t->held, t->opened, &r.now), 0);
+	r.nch = f->nswitches * PORTS * VLS;
+	r.group = calloc(f->nswitches, sizeof(*r.group));
+	r.met = calloc(nlids * 16, r.nch);
+	r.wait = calloc(r.nch, sizeof(*r.wait));
+	r.colour = calloc(r.nch, 1);
+	r.interrupted = calloc(f->nports * nlids, 1);
+	assert_true(r.group && r.met && r.wait && r.colour && r.interrupted);
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		r.group[s] = group_ports(t->held, s)[0];
+	drained(&r);
+	replay_plan(&r);
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		assert_memory_equal(r.now->lft + s * (size_t)t->held->stride,
+				    t->opened->lft + s * (size_t)t->held->stride, nlids);
+	for (size_t i = 0; i < f->nports * nlids; i++)
+		pairs += r.interrupted[i];
+	assert_int_equal(pairs, plan->pairs_interrupted);
+	tally->interrupted += pairs != 0;
+	free(r.group);
+	free(r.met);
+	free(r.wait);
+	free(r.colour);
+	free(r.interrupted);
+	dl_tables_free(r.now);
+}
+
+/* ---- changes ---------------------------------------------------------------- */
+
+struct routing {
+	struct dl_fabric *f;
+	struct dl_torus *torus;
+	struct dl_route_result r;
+};
+
+static void release_routing(struct routing *r)
+{
+	dl_route_result_release(&r->r);
+	dl_torus_free(r->torus);
+	dl_fabric_free(r->f);
+}
+
+/* What some random failures leave; false: it is not connected. */
+static bool route_damaged(struct draw *d, const struct grid_fabric *g, bool any_sl,
+			  struct routing *out)
+{
+	const struct dl_fabric *f = g->fabric;
+	bool *dead = calloc(f->nnodes, 1), *cut = calloc(f->nports, 1);
+	struct dl_route_options o;
+	bool routed;
+
+	assert_true(dead && cut);
+	memset(out, 0, sizeof(*out));
+	for (uint32_t n = draw_below(d, 4); n; n--)
+		cut[draw_below(d, f->nports)] = true;
+	if (draw_one_in(d, 3))
+		dead[f->switches[draw_below(d, f->nswitches)]] = true;
+	assert_int_equal(dl_fabric_degrade(f, dead, cut, &out->f), 0);
+	dl_route_options_init(&o);
+	o.mode = any_sl ? DL_ROUTE_ANY_SL : DL_ROUTE_PROVEN;
+	routed = dl_fabric_is_connected(out->f) == 1 &&
+		 !dl_torus_discover(out->f, &g->config, NULL, &out->torus) &&
+		 !dl_route(out->torus, &g->config, &o, NULL, &out->r) &&
+		 !dl_route_tree_group_all(out->r.tree, out->r.tables);
+	free(dead);
+	free(cut);
+	return routed;
+}
+
+static void check_change(struct draw *d, const struct dl_tables *from, const struct dl_tables *to,
+			 bool any_sl, struct waves_tally *tally)
+{
+	struct dl_transition_waves plan;
+	struct dl_transition t;
+	uint64_t work;
+
+	assert_int_equal(dl_transition_plan(from, to, &t), 0);
+	work = dl_transition_work(&t);
+	dl_transition_spare(&t);
+	if (draw_one_in(d, 4)) /* what costs too much is closed */
+		work = draw_below(d, 40000);
+	assert_int_equal(dl_transition_waves(&t, work, &plan), 0);
+	assert_true(plan.safe);
+	tally->plans++;
+	tally->phases += plan.in_phases;
+	tally->moves += plan.nmoves;
+	if (!plan.in_phases)
+		check_plan(d, &t, &plan, any_sl, tally);
+	for (uint32_t i = 0; i < plan.nsteps; i++) {
+		const struct dl_transition_step *s = &plan.steps[i];
+
+		tally->drains += s->drain;
+		tally->detours += s->kind == DL_TRANSITION_DETOUR;
+		tally->closed += s->kind == DL_TRANSITION_CLOSE;
+	}
+	dl_transition_waves_release(&plan);
+	dl_transition_release(&t);
+}
+
+static void change_twice(struct draw *d, struct waves_tally *tally)
+{
+	struct grid_fabric g = { .hosts = 1, .parallel = 1 };
+	struct routing a, b;
+	bool any_sl = draw_one_in(d, 3);
+
+	g.grid.radix[0] = 3 + draw_below(d, 5);
+	g.grid.radix[1] = 2 + draw_below(d, 4);
+	g.grid.radix[2] = g.grid.radix[0] * g.grid.radix[1] < 16 ? 1 + draw_below(d, 3) : 1;
+	grid_build(&g);
+	grid_seed(&g, 0, true);
+	if (route_damaged(d, &g, any_sl, &a)) {
+		if (route_damaged(d, &g, any_sl, &b)) {
+			check_change(d, a.r.tables, b.r.tables, any_sl, tally);
+			check_change(d, b.r.tables, a.r.tables, any_sl, tally);
+		}
+		release_routing(&b);
+	}
+	release_routing(&a);
+	grid_free(&g);
+}
+
+static void no_cycle_at_any_moment(void **state)
+{
+	const char *seed = getenv("DATELINE_SEED"), *rounds = getenv("DATELINE_ROUNDS");
+	uint32_t n = rounds ? strtoul(rounds, NULL, 0) : ROUNDS;
+	uint64_t *current = *state;
+	struct waves_tally tally = { 0 };
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct draw d = { .seed = *current = (seed ? strtoull(seed, NULL, 0) : 1) + i };
+
+		change_twice(&d, &tally);
+	}
+	print_message("%u plans, %u in phases; %u entries moved, %u drains, %u steps of detours, "
+		      "%u that close, %u plans interrupt pairs\n",
+		      tally.plans, tally.phases, tally.moves, tally.drains, tally.detours,
+		      tally.closed, tally.interrupted);
+	assert_true(tally.plans > n / 2 && tally.phases < tally.plans / 2);
+	assert_true(n < ROUNDS || (tally.drains && tally.detours && tally.closed));
+}
+
+static int print_seed(void **state)
+{
+	const uint64_t *current = *state;
+
+	print_message("last seed: %llu\n", (unsigned long long)*current);
+	return 0;
+}
+
+int main(void)
+{
+	static uint64_t seed;
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_prestate_setup_teardown(no_cycle_at_any_moment, NULL, print_seed,
+							 &seed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -81,9 +81,13 @@ void dl_emu_sl_table_even(struct dl_emu_sl_table *t, unsigned int sls, unsigned 
 
 enum dl_emu_switching { DL_EMU_STORE_AND_FORWARD, DL_EMU_CUT_THROUGH, DL_EMU_WORMHOLE };
 
+/* How packets stand in the buffers of switches: first in, first out; or by output. */
+enum dl_emu_queues { DL_EMU_FIFO, DL_EMU_VOQ };
+
 struct dl_emu_config {
 	uint64_t seed; /* losses, undefined arbitration tables */
 	enum dl_emu_switching switching;
+	enum dl_emu_queues queues; /* VOQ: not with wormhole switching */
 	enum dl_link_credit_scheme flow_control;
 	uint32_t mtu;  /* bytes of data: 256 to 4096 */
 	uint32_t flit; /* wormhole: bytes, a multiple of 64 */
@@ -110,8 +114,8 @@ struct dl_emu_config {
 	const uint32_t *cable_mm; /* NULL: cable_mm_all */
 	uint32_t cable_mm_all;
 	/*
-	 * Packets that one input port can pass to outputs at a time, from
-	 * different VLs; 0: one from each VL.
+	 * Packets that one input port can pass to outputs at a time; 0: one from
+	 * each queue, that is one from each VL or, with VOQ, one to each output.
 	 */
 	uint32_t speedup;
 	/* What the fabric does not say. */

@@ -40,6 +40,19 @@ static void count_packet(const struct dl_emu *e, struct count *n, uint32_t packe
 		n->used[pk->in] += pk->units;
 }
 
+/* What an input channel of a switch has for outputs. */
+static void count_voqs(const struct dl_emu *e, struct count *n, uint32_t in)
+{
+	const struct dl_emu_switch *s = dl_emu_switch_of(e, &e->ports[dl_emu_port_of(in)]);
+	uint32_t first = dl_emu_channel(s->ports[0], 0);
+	bool sending;
+
+	for (uint32_t out = first; out < first + s->nlinked * DL_EMU_VLS; out++)
+		for (uint32_t p = dl_emu_voq_head(e, in, out, &sending); p != DL_EMU_NIL;
+		     p = e->packets[p].next)
+			count_packet(e, n, p, !(e->packets[p].flags & DL_EMU_PK_COPY));
+}
+
 /* Copies, adapters' packets: those in a queue but in no buffer. */
 static void count_queues(const struct dl_emu *e, struct count *n)
 {
@@ -48,8 +61,10 @@ static void count_queues(const struct dl_emu *e, struct count *n)
 		bool adapter = e->ports[dl_emu_port_of(c)].adapter != DL_EMU_NIL;
 
 		for (uint32_t p = v->head; p != DL_EMU_NIL; p = e->packets[p].wait_next)
-			if (adapter || e->packets[p].flags & DL_EMU_PK_COPY)
+			if (adapter || (!e->mode.voq && e->packets[p].flags & DL_EMU_PK_COPY))
 				count_packet(e, n, p, false);
+		if (e->mode.voq && !adapter)
+			count_voqs(e, n, c);
 		for (uint32_t p = v->in; p != DL_EMU_NIL; p = e->packets[p].next) {
 			count_packet(e, n, p, true);
 			if (!is_spread(e, p))

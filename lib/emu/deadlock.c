@@ -22,6 +22,10 @@
  * that was lost (the next message brings it).  And with a lifetime limit in
  * the switches nothing waits for ever; the engine does not ask then.
  *
+ * Virtual output queues: a buffer is suspected as long as each of its queues waits
+ * for a suspected one, and nothing is leaving it; what leaves by another output
+ * would make room.
+ *
  * Wormhole: a head flit may also wait for the worm that owns the channel.  If
  * the owner's next flit is there, both wait for the same far buffer.  If it is
  * not, the owner's buffer is empty, and the flit is coming.
@@ -108,7 +112,7 @@ static void open_reasons(const struct dl_emu *e, uint32_t in, struct reasons *r)
 	const struct dl_emu_switch *s;
 
 	*r = (struct reasons){ .in = in, .packet = head };
-	r->copies = head != DL_EMU_NIL && e->packets[head].flags & DL_EMU_PK_MCAST;
+	r->copies = e->mode.voq || (head != DL_EMU_NIL && e->packets[head].flags & DL_EMU_PK_MCAST);
 	if (!r->copies)
 		return;
 	s = dl_emu_switch_of(e, &e->ports[dl_emu_port_of(in)]);
@@ -130,12 +134,37 @@ static uint32_t next_waiting(const struct dl_emu *e, struct reasons *r)
 	for (; r->out < r->end; r->out++) {
 		for (packet = dl_emu_vl_at(e, r->out)->head; packet != DL_EMU_NIL;
 		     packet = e->packets[packet].wait_next)
-			if (dl_emu_parent(e, packet) == head) {
+			if (e->mode.voq ? e->packets[packet].in == r->in :
+					  dl_emu_parent(e, packet) == head) {
 				r->out++;
 				return packet;
 			}
 	}
 	return DL_EMU_NIL;
+}
+
+/* The same of a buffer with virtual output queues: none of them goes on. */
+static bool are_queues_held(const struct look *l, uint32_t in)
+{
+	const struct dl_emu *e = l->e;
+	const struct dl_emu_switch *s = dl_emu_switch_of(e, &e->ports[dl_emu_port_of(in)]);
+	uint32_t first = dl_emu_channel(s->ports[0], 0), head, far;
+	bool any = false, sending;
+
+	for (uint32_t out = first; out < first + s->nlinked * DL_EMU_VLS; out++) {
+		head = dl_emu_voq_head(e, in, out, &sending);
+		if (sending)
+			return false;
+		if (head == DL_EMU_NIL)
+			continue;
+		if (!(e->packets[head].flags & DL_EMU_PK_WAITING))
+			return false;
+		far = awaited_buffer(e, head);
+		if (far == DL_EMU_NIL || !l->suspect[far])
+			return false;
+		any = true;
+	}
+	return any;
 }
 
 /* May the buffer's head stay for ever, as far as this set goes? */
@@ -145,6 +174,8 @@ static bool is_held(const struct look *l, uint32_t in)
 	struct reasons r;
 	uint32_t packet, for_what;
 
+	if (e->mode.voq)
+		return are_queues_held(l, in);
 	open_reasons(e, in, &r);
 	while ((packet = next_waiting(e, &r)) != DL_EMU_NIL) {
 		for_what = awaited_buffer(e, packet);
@@ -256,9 +287,24 @@ static uint32_t length_from(const struct look *l, uint32_t last, uint32_t start)
 	return n;
 }
 
-static struct dl_cycle_step step_of(const struct dl_emu *e, uint32_t in)
+/* The packet that keeps a buffer of the circle from moving on to the next one. */
+static uint32_t packet_between(const struct dl_emu *e, uint32_t in, uint32_t next)
 {
-	uint32_t out = feeding_channel(e, in), head = dl_emu_vl_at(e, in)->in;
+	uint32_t packet = dl_emu_vl_at(e, in)->in;
+	struct reasons r;
+
+	if (!e->mode.voq)
+		return packet;
+	open_reasons(e, in, &r);
+	do
+		packet = next_waiting(e, &r);
+	while (awaited_buffer(e, packet) != next);
+	return packet;
+}
+
+static struct dl_cycle_step step_of(const struct dl_emu *e, uint32_t in, uint32_t next)
+{
+	uint32_t out = feeding_channel(e, in), head = packet_between(e, in, next);
 	const struct dl_emu_pkt *pk = &e->packets[head];
 
 	return (struct dl_cycle_step){
@@ -272,13 +318,15 @@ static struct dl_cycle_step step_of(const struct dl_emu *e, uint32_t in)
 
 static int write_circle(struct dl_emu *e, const struct look *l, uint32_t last, uint32_t start)
 {
-	uint32_t n = length_from(l, last, start);
+	uint32_t n = length_from(l, last, start), next = start;
 	struct dl_cycle_step *cycle = malloc(n * sizeof(*cycle));
 
 	if (!cycle)
 		return -ENOMEM;
-	for (uint32_t i = n; i--; last = l->parent[last])
-		cycle[i] = step_of(e, last);
+	for (uint32_t i = n; i--; last = l->parent[last]) {
+		cycle[i] = step_of(e, last, next);
+		next = last;
+	}
 	free(e->look.cycle.steps);
 	e->look.cycle = (struct dl_cycle){ cycle, n };
 	return 1;

@@ -60,6 +60,10 @@ void dl_emu_copy_gone(struct dl_emu *e, uint32_t parent)
 
 	if (--e->origins[parent].copies)
 		return;
+	if (e->mode.voq) {
+		dl_emu_voq_forget(e, parent);
+		return;
+	}
 	set_reading(e, in, false);
 	dl_emu_unbuffer(e, in);
 	dl_emu_recycle(e, parent);
@@ -124,7 +128,7 @@ static inline unsigned int table_entry(const struct dl_emu_switch *s, uint16_t d
 }
 
 /* When may a packet start through this output? */
-static uint64_t earliest_start(const struct dl_emu *e, const struct dl_emu_pkt *pk, uint32_t out)
+uint64_t dl_emu_earliest_start(const struct dl_emu *e, const struct dl_emu_pkt *pk, uint32_t out)
 {
 	const struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(out)];
 	uint64_t through = pk->since + e->c.switch_latency_ps;
@@ -140,6 +144,16 @@ static uint64_t earliest_start(const struct dl_emu *e, const struct dl_emu_pkt *
 	return through > time ? through - time : 0;
 }
 
+int dl_emu_route(const struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in,
+		 const struct dl_emu_pkt *pk, uint32_t *out)
+{
+	unsigned int number = table_entry(s, pk->dlid);
+
+	*out = DL_EMU_NIL;
+	return number == DL_TABLES_NO_PORT ? DL_EMU_DROP_NO_ENTRY :
+					     find_channel(e, s, in, pk, number, out);
+}
+
 /* A unicast packet at the head of its buffer.  False: it was dropped. */
 static bool forward_head(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in)
 {
@@ -148,12 +162,9 @@ static bool forward_head(struct dl_emu *e, const struct dl_emu_switch *s, uint32
 	uint64_t start;
 
 	if (pk->flags & DL_EMU_PK_HEAD) {
-		unsigned int number = table_entry(s, pk->dlid);
-		int cause = DL_EMU_DROP_NO_ENTRY;
+		int cause = dl_emu_route(e, s, in, pk, &out);
 
-		pk->out = DL_EMU_NIL;
-		if (number != DL_TABLES_NO_PORT)
-			cause = find_channel(e, s, in, pk, number, &pk->out);
+		pk->out = out;
 		if (e->mode.worms)
 			e->worm[in].bound = pk->out;
 		if (cause >= 0) {
@@ -164,7 +175,7 @@ static bool forward_head(struct dl_emu *e, const struct dl_emu_switch *s, uint32
 		pk->out = e->worm[in].bound;
 	}
 	out = pk->out;
-	start = earliest_start(e, pk, out);
+	start = dl_emu_earliest_start(e, pk, out);
 	if (start <= e->now && e->ports[dl_emu_port_of(out)].num) {
 		dl_emu_ask(e, packet, out);
 		return true;
@@ -189,9 +200,15 @@ static uint32_t take_early(struct dl_emu *e, uint32_t in, uint32_t output)
 /* A packet that had to wait for its own bits can start. */
 void dl_emu_ready(struct dl_emu *e, uint32_t in, uint32_t output)
 {
-	uint32_t packet = output ? take_early(e, in, output) : dl_emu_vl_at(e, in)->in;
-	uint32_t out = e->packets[packet].out, port = dl_emu_port_of(out);
+	uint32_t packet, out, port;
 
+	if (e->mode.voq) {
+		dl_emu_voq_ready(e, in, output & ~DL_EMU_EV_COPY);
+		return;
+	}
+	packet = output ? take_early(e, in, output) : dl_emu_vl_at(e, in)->in;
+	out = e->packets[packet].out;
+	port = dl_emu_port_of(out);
 	if (!output)
 		set_reading(e, in, false);
 	if (e->ports[port].num) {
@@ -260,10 +277,14 @@ static bool copy_to(struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in
 		return true;
 	}
 	e->origins[parent].copies++;
-	if (earliest_start(e, pk, out) > e->now) {
+	if (e->mode.voq) {
+		dl_emu_voq_join(e, in, out, packet);
+		return true;
+	}
+	if (dl_emu_earliest_start(e, pk, out) > e->now) {
 		pk->next = e->origins[parent].early;
 		e->origins[parent].early = packet;
-		dl_emu_channel_at(e, earliest_start(e, pk, out), DL_EMU_EV_READY, in,
+		dl_emu_channel_at(e, dl_emu_earliest_start(e, pk, out), DL_EMU_EV_READY, in,
 				  dl_emu_output_of(e, out) | DL_EMU_EV_COPY);
 		return true;
 	}
@@ -299,6 +320,11 @@ static bool spread_copies(struct dl_emu *e, const struct dl_emu_switch *s, uint3
 	dl_emu_unbuffer(e, in);
 	dl_emu_recycle(e, parent);
 	return false;
+}
+
+void dl_emu_spread(struct dl_emu *e, uint32_t in)
+{
+	spread_copies(e, dl_emu_switch_of(e, &e->ports[dl_emu_port_of(in)]), in);
 }
 
 /* ---- events ------------------------------------------------------------ */
@@ -354,6 +380,10 @@ void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cau
 	uint32_t in = e->packets[packet].in, parent = dl_emu_parent(e, packet);
 
 	dl_emu_unwait(e, packet);
+	if (e->mode.voq) {
+		dl_emu_voq_drop(e, packet, cause);
+		return;
+	}
 	if (parent == DL_EMU_NIL) {
 		drop_head(e, in, cause);
 		dl_emu_look(e, in);

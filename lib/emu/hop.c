@@ -18,11 +18,12 @@
  * header and 100 ns of the switch: 112 ns.  Then it is stored, is the head of
  * its buffer, asks for its output, which is free, and its first bit goes on.
  *
- * Two copies.  Most runs are plain: cut-through, links of one rate, none of
+ * Three copies.  Most runs are plain: cut-through, links of one rate, none of
  * which has failed or loses anything, unchanged tables, a speedup without
- * limit, buffers that can be promised as a whole, no lifetime limit.  All
- * functions here take that as a constant, `plain`, and are compiled for both;
- * a test compares them.
+ * limit, buffers that are first in, first out and can be promised as a whole, no
+ * lifetime limit.  HOP_CHOOSY is the same but for the speedup and virtual output
+ * queues.  All functions here take that as a constant, `plain`, and are compiled
+ * for each; a test compares them.
  *
  * Complexity: O(1) a hop; O(VLs that wait) for each choice.
  */
@@ -34,23 +35,40 @@
 #define HOT static inline __attribute__((always_inline))
 #define APART static __attribute__((noinline))
 
-bool dl_emu_is_plain(const struct dl_emu *e)
+enum hop_kind { HOP_ANY, HOP_PLAIN, HOP_CHOOSY };
+
+unsigned int dl_emu_is_plain(const struct dl_emu *e)
 {
-	return e->mode.looks_ahead && !e->mode.timers && !e->mode.choosy && !e->c.hoq_life_ps &&
-	       e->c.switching == DL_EMU_CUT_THROUGH && e->c.buffer <= DL_LINK_CREDIT_WINDOW;
+	if (!e->mode.looks_ahead || e->mode.timers || e->c.hoq_life_ps ||
+	    e->c.switching != DL_EMU_CUT_THROUGH || e->c.buffer > DL_LINK_CREDIT_WINDOW)
+		return HOP_ANY;
+	return e->mode.choosy || e->mode.voq ? HOP_CHOOSY : HOP_PLAIN;
+}
+
+HOT bool has_voqs(const struct dl_emu *e, enum hop_kind plain)
+{
+	return plain != HOP_PLAIN && e->mode.voq;
+}
+
+HOT bool has_speedup(const struct dl_emu *e, enum hop_kind plain)
+{
+	return plain != HOP_PLAIN && e->c.speedup;
 }
 
 APART void send_plain(struct dl_emu *e, struct dl_emu_link_port *p);
+APART void send_choosy(struct dl_emu *e, struct dl_emu_link_port *p);
 APART void send_any(struct dl_emu *e, struct dl_emu_link_port *p);
 
 /*
  * See transmit_if_free(): there is something to send, and the link is not
  * sending a packet.
  */
-HOT void send_next(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
+HOT void send_next(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
 {
-	if (plain)
+	if (plain == HOP_PLAIN)
 		send_plain(e, p);
+	else if (plain == HOP_CHOOSY)
+		send_choosy(e, p);
 	else
 		send_any(e, p);
 }
@@ -62,7 +80,8 @@ HOT void send_next(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
  * free, and when a packet arrives: what was not worth reporting may be all that
  * the sender has left then.
  */
-HOT void maybe_report(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl, bool plain)
+HOT void maybe_report(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl,
+		      enum hop_kind plain)
 {
 	const struct dl_emu_vl_port *in = &p->vl[vl];
 
@@ -82,7 +101,7 @@ HOT void maybe_report(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int
 }
 
 HOT void release_room(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl, uint32_t units,
-		      bool plain)
+		      enum hop_kind plain)
 {
 	if (__builtin_expect(vl == DL_LINK_VL_SMP, 0)) {
 		p->vl[vl].rx.free++;
@@ -94,17 +113,17 @@ HOT void release_room(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int
 
 static void release_any(struct dl_emu *e, uint32_t in, uint32_t units)
 {
-	release_room(e, &e->ports[dl_emu_port_of(in)], dl_emu_vl_of(in), units, false);
+	release_room(e, &e->ports[dl_emu_port_of(in)], dl_emu_vl_of(in), units, HOP_ANY);
 }
 
 static void report_any(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl)
 {
-	maybe_report(e, p, vl, false);
+	maybe_report(e, p, vl, HOP_ANY);
 }
 
 /* Credit is on its way to an output, where it will be `at` a time. */
 HOT void deliver_credit(struct dl_emu *e, uint32_t channel, const struct dl_emu_fcp *fcp,
-			uint64_t at, bool plain)
+			uint64_t at, enum hop_kind plain)
 {
 	struct dl_emu_vl_port *o = dl_emu_vl_at(e, channel);
 
@@ -121,19 +140,21 @@ HOT void deliver_credit(struct dl_emu *e, uint32_t channel, const struct dl_emu_
 void dl_emu_deliver_credit(struct dl_emu *e, uint32_t channel, const struct dl_emu_fcp *fcp,
 			   uint64_t at)
 {
-	deliver_credit(e, channel, fcp, at, false);
+	deliver_credit(e, channel, fcp, at, HOP_ANY);
 }
 
 /* An event when the link is free. */
 APART void wake_later(struct dl_emu *e, struct dl_emu_link_port *p)
 {
+	if (e->c.speedup && p->sw != DL_EMU_NIL)
+		dl_emu_note_blocked(e, p, NULL);
 	if (p->wake)
 		return;
 	p->wake = true;
 	dl_emu_channel_at(e, p->busy_until, DL_EMU_EV_WAKE, dl_emu_channel(p->number, 0), 0);
 }
 
-HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
+HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
 {
 	unsigned int v = __builtin_ctz(p->fcp);
 	struct dl_emu_vl_port *in = &p->vl[v];
@@ -189,24 +210,26 @@ HOT unsigned int sendable_vls(struct dl_emu *e, struct dl_emu_link_port *p)
 
 /* A packet leaves its buffer, which is read until the tail has gone. */
 HOT void leave_buffer(struct dl_emu *e, struct dl_emu_link_port *p, const struct dl_emu_pkt *pk,
-		      bool plain)
+		      enum hop_kind plain)
 {
 	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(pk->in)];
 	unsigned int vl = dl_emu_vl_of(pk->in);
 
 	if (__builtin_expect(pk->flags & DL_EMU_PK_COPY, 0)) {
 		p->sending_what = e->origins[pk - e->packets].parent;
-	} else {
+	} else if (!has_voqs(e, plain)) {
 		q->vl[vl].in = pk->next;
 		q->reading |= 1u << vl;
 	}
-	if (!plain && e->c.speedup)
+	if (has_voqs(e, plain))
+		dl_emu_voq_leave(e, pk->in, pk->out);
+	if (has_speedup(e, plain))
 		q->readers++;
 }
 
 /* The event at which the peer can look at the packet. */
 HOT void to_peer(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, uint32_t far,
-		 bool plain)
+		 enum hop_kind plain)
 {
 	struct dl_emu_pkt *pk = &e->packets[packet];
 	uint64_t what = (uint64_t)far << DL_EMU_EV_CHANNEL | packet, at;
@@ -231,7 +254,7 @@ HOT void to_peer(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, 
 
 /* A plain one is one flit, the first in its queue, on a data VL. */
 HOT void send_packet(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, unsigned int vl,
-		     bool plain)
+		     enum hop_kind plain)
 {
 	struct dl_emu_vl_port *o = &p->vl[vl];
 	struct dl_emu_pkt *pk = &e->packets[packet];
@@ -239,7 +262,7 @@ HOT void send_packet(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t pack
 	uint32_t hops = plain || pk->flags & DL_EMU_PK_HEAD;
 	uint64_t time = dl_emu_rate_time(p->rate, pk->bytes);
 
-	if (plain || packet == o->head) {
+	if (plain == HOP_PLAIN || packet == o->head) {
 		bool last = pk->wait_next == DL_EMU_NIL;
 
 		o->head = pk->wait_next;
@@ -278,15 +301,15 @@ HOT void send_packet(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t pack
 		  (uint64_t)dl_emu_channel(p->number, 0) << DL_EMU_EV_CHANNEL | in);
 	to_peer(e, p, packet, far, plain);
 	/* Packets of an input that is busy now let others of their queues pass. */
-	if (!plain && e->c.speedup && p->adapter == DL_EMU_NIL)
-		dl_emu_wake_outputs(e, dl_emu_switch_of(e, p));
+	if (has_speedup(e, plain) && p->adapter == DL_EMU_NIL)
+		dl_emu_wake_outputs(e, p->sw);
 }
 
 /* The arbiter has the choice. */
-HOT void send_data(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
+HOT void send_data(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
 {
 	uint32_t chosen[DL_EMU_VLS], packet;
-	bool choosy = !plain && e->mode.choosy;
+	bool choosy = plain != HOP_PLAIN && e->mode.choosy;
 	unsigned int able = choosy ? dl_emu_choose(e, p, chosen) : sendable_vls(e, p);
 	struct dl_link_pick pick;
 
@@ -294,6 +317,8 @@ HOT void send_data(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 		if (!p->starved)
 			p->wait_since = e->now;
 		p->starved = true;
+		if (has_speedup(e, plain) && p->sw != DL_EMU_NIL)
+			dl_emu_note_blocked(e, p, chosen);
 		return;
 	}
 	dl_emu_note_idle(e, p);
@@ -304,17 +329,17 @@ HOT void send_data(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
 
 APART void send_smp(struct dl_emu *e, struct dl_emu_link_port *p)
 {
-	send_packet(e, p, p->vl[DL_LINK_VL_SMP].head, DL_LINK_VL_SMP, false);
+	send_packet(e, p, p->vl[DL_LINK_VL_SMP].head, DL_LINK_VL_SMP, HOP_ANY);
 }
 
 APART void send_fcp_plain(struct dl_emu *e, struct dl_emu_link_port *p)
 {
-	send_fcp(e, p, true);
+	send_fcp(e, p, HOP_PLAIN);
 }
 
 APART void send_data_plain(struct dl_emu *e, struct dl_emu_link_port *p)
 {
-	send_data(e, p, true);
+	send_data(e, p, HOP_PLAIN);
 }
 
 APART void send_after_deadline(struct dl_emu *e, struct dl_emu_link_port *p)
@@ -341,7 +366,7 @@ APART void send_plain(struct dl_emu *e, struct dl_emu_link_port *p)
 		send_data_plain(e, p);
 }
 
-APART void send_any(struct dl_emu *e, struct dl_emu_link_port *p)
+HOT void send_first(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
 {
 	enum dl_link_kind first =
 		dl_link_arbiter_first(p->waiting >> DL_LINK_VL_SMP & 1, p->fcp != 0);
@@ -353,14 +378,24 @@ APART void send_any(struct dl_emu *e, struct dl_emu_link_port *p)
 	else if (first == DL_LINK_SMP)
 		send_smp(e, p);
 	else if (first == DL_LINK_FCP)
-		send_fcp(e, p, false);
+		send_fcp(e, p, plain);
 	else
-		send_data(e, p, false);
+		send_data(e, p, plain);
+}
+
+APART void send_choosy(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	send_first(e, p, HOP_CHOOSY);
+}
+
+APART void send_any(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	send_first(e, p, HOP_ANY);
 }
 
 /* ---- a switch's buffers ------------------------------------------------- */
 
-HOT void ask_output(struct dl_emu *e, uint32_t packet, uint32_t out, bool plain)
+HOT void ask_output(struct dl_emu *e, uint32_t packet, uint32_t out, enum hop_kind plain)
 {
 	struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(out)];
 
@@ -373,11 +408,12 @@ HOT void ask_output(struct dl_emu *e, uint32_t packet, uint32_t out, bool plain)
 
 static void ask_any(struct dl_emu *e, uint32_t packet, uint32_t out)
 {
-	ask_output(e, packet, out, false);
+	ask_output(e, packet, out, HOP_ANY);
 }
 
 /* Let the head of a buffer ask for its output, which mostly is known. */
-HOT void head_asks(struct dl_emu *e, const struct dl_emu_link_port *q, uint32_t in, bool plain)
+HOT void head_asks(struct dl_emu *e, const struct dl_emu_link_port *q, uint32_t in,
+		   enum hop_kind plain)
 {
 	uint32_t packet = q->vl[dl_emu_vl_of(in)].in;
 	const struct dl_emu_pkt *pk = &e->packets[packet];
@@ -393,12 +429,16 @@ HOT void head_asks(struct dl_emu *e, const struct dl_emu_link_port *q, uint32_t 
 
 /* A packet comes into the buffer of a switch. */
 HOT void store_packet(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, uint32_t packet,
-		      bool plain)
+		      enum hop_kind plain)
 {
 	unsigned int vl = dl_emu_vl_of(in);
 	struct dl_emu_vl_port *i = &q->vl[vl];
 	bool first = i->in == DL_EMU_NIL;
 
+	if (has_voqs(e, plain)) {
+		dl_emu_voq_store(e, in, packet);
+		return;
+	}
 	*(first ? &i->in : &e->packets[i->in_tail].next) = packet;
 	i->in_tail = packet;
 	if (!plain && e->mode.worms)
@@ -409,7 +449,7 @@ HOT void store_packet(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in,
 
 /* A packet has arrived: enter it in the books, unless it is lost. */
 HOT bool enter_books(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, uint32_t packet,
-		     bool plain)
+		     enum hop_kind plain)
 {
 	const struct dl_emu_pkt *pk = &e->packets[packet];
 	struct dl_emu_vl_port *i = &q->vl[dl_emu_vl_of(in)];
@@ -433,7 +473,7 @@ HOT bool enter_books(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, 
 }
 
 /* At a switch. */
-HOT void arrive_at_switch(struct dl_emu *e, uint32_t in, uint32_t packet, bool plain)
+HOT void arrive_at_switch(struct dl_emu *e, uint32_t in, uint32_t packet, enum hop_kind plain)
 {
 	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
 
@@ -442,7 +482,7 @@ HOT void arrive_at_switch(struct dl_emu *e, uint32_t in, uint32_t packet, bool p
 }
 
 /* At an adapter. */
-HOT void arrive_at_adapter(struct dl_emu *e, uint32_t in, uint32_t packet, bool plain)
+HOT void arrive_at_adapter(struct dl_emu *e, uint32_t in, uint32_t packet, enum hop_kind plain)
 {
 	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
 
@@ -460,14 +500,14 @@ void dl_emu_enter(struct dl_emu *e, uint32_t packet)
 	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
 
 	if (q->sw != DL_EMU_NIL) {
-		store_packet(e, q, in, packet, false);
+		store_packet(e, q, in, packet, HOP_ANY);
 		return;
 	}
 	e->worm[in].open = false;
 	dl_emu_receive(e, packet);
 }
 
-HOT void transmit_if_free(struct dl_emu *e, struct dl_emu_link_port *p, bool plain)
+HOT void transmit_if_free(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
 {
 	if (p->waiting | p->fcp) {
 		if (!p->hold) /* else the tail's event comes */
@@ -484,14 +524,14 @@ static void transmit_any(struct dl_emu *e, struct dl_emu_link_port *p)
 }
 
 /* A link is free again. */
-HOT void wake_port(struct dl_emu *e, uint32_t port, bool plain)
+HOT void wake_port(struct dl_emu *e, uint32_t port, enum hop_kind plain)
 {
 	e->ports[port].wake = false;
 	transmit_if_free(e, &e->ports[port], plain);
 }
 
 /* The last bit of what a port was sending has left. */
-HOT void tail_sent(struct dl_emu *e, uint32_t port, uint32_t in, bool plain)
+HOT void tail_sent(struct dl_emu *e, uint32_t port, uint32_t in, enum hop_kind plain)
 {
 	struct dl_emu_link_port *p = &e->ports[port], *q;
 	unsigned int vl = dl_emu_vl_of(in);
@@ -503,18 +543,25 @@ HOT void tail_sent(struct dl_emu *e, uint32_t port, uint32_t in, bool plain)
 		return;
 	}
 	q = &e->ports[dl_emu_port_of(in)];
-	if (!plain && e->c.speedup)
+	if (has_speedup(e, plain)) {
 		q->readers--;
+		e->switches[q->sw].freed = true;
+		dl_emu_note_blocked(e, p, NULL);
+	}
 	if (__builtin_expect(p->sending_flags & DL_EMU_PK_COPY, 0)) {
 		dl_emu_copy_gone(e, p->sending_what);
 	} else {
 		q->reading &= ~(1u << vl);
 		release_room(e, q, vl, p->sending_units, plain);
-		if (q->vl[vl].in != DL_EMU_NIL && !(q->reading >> vl & 1))
+		if (q->vl[vl].in != DL_EMU_NIL && !(q->reading >> vl & 1) && !has_voqs(e, plain))
 			head_asks(e, q, in, plain);
 	}
-	if (!plain && e->c.speedup)
-		dl_emu_wake_outputs(e, dl_emu_switch_of(e, q));
+	if (has_voqs(e, plain))
+		dl_emu_voq_sent(e, in, dl_emu_channel(port, p->sending_vl));
+	if (has_speedup(e, plain)) {
+		dl_emu_wake_outputs(e, q->sw);
+		e->switches[q->sw].freed = false;
+	}
 	transmit_if_free(e, p, plain);
 }
 
@@ -563,7 +610,7 @@ HOT void take_event(struct dl_emu *e, enum dl_emu_log log)
 }
 
 /* The events of the present bucket whose keys are below `end`. */
-HOT void serve_events(struct dl_emu *e, uint64_t end, bool plain)
+HOT void serve_events(struct dl_emu *e, uint64_t end, enum hop_kind plain)
 {
 	struct dl_emu_events *q = &e->events;
 	uint64_t key;
@@ -600,10 +647,12 @@ HOT void serve_events(struct dl_emu *e, uint64_t end, bool plain)
 
 void dl_emu_serve(struct dl_emu *e, uint64_t end)
 {
-	if (e->mode.plain)
-		serve_events(e, end, true);
+	if (e->mode.plain == HOP_PLAIN)
+		serve_events(e, end, HOP_PLAIN);
+	else if (e->mode.plain == HOP_CHOOSY)
+		serve_events(e, end, HOP_CHOOSY);
 	else
-		serve_events(e, end, false);
+		serve_events(e, end, HOP_ANY);
 }
 
 const struct dl_emu_handlers dl_emu_hop_handlers = {

@@ -33,4 +33,5 @@ libdllink_la_SOURCES += \
 	lib/emu/stats.c \
 	lib/emu/load_curve.c \
 	lib/emu/traffic.c \
-	lib/emu/transmit.c lib/emu/transmit.h
+	lib/emu/transmit.c lib/emu/transmit.h \
+	lib/emu/voq.c

@@ -15,6 +15,28 @@ void dl_emu_expire(struct dl_emu *e, uint32_t in, uint32_t output);
 void dl_emu_copy_gone(struct dl_emu *e, uint32_t parent);
 /* Drop a packet that waits for an output. */
 void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause);
+/* Make copies of the multicast packet at the head of a buffer. */
+void dl_emu_spread(struct dl_emu *e, uint32_t in);
+/* When may a packet start through this output? */
+uint64_t dl_emu_earliest_start(const struct dl_emu *e, const struct dl_emu_pkt *pk, uint32_t out);
+/* Where a unicast packet goes on; or why it does not: enum dl_emu_drop.  -1: it does. */
+int dl_emu_route(const struct dl_emu *e, const struct dl_emu_switch *s, uint32_t in,
+		 const struct dl_emu_pkt *pk, uint32_t *out);
+
+/* voq.c: buffers with virtual output queues. */
+int dl_emu_voq_new(struct dl_emu *e);
+void dl_emu_voq_free(struct dl_emu *e);
+void dl_emu_voq_store(struct dl_emu *e, uint32_t in, uint32_t packet);
+void dl_emu_voq_join(struct dl_emu *e, uint32_t in, uint32_t out, uint32_t packet);
+void dl_emu_voq_ready(struct dl_emu *e, uint32_t in, uint32_t output);
+void dl_emu_voq_drop(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause);
+/* A packet of a queue is being sent; it has been sent. */
+void dl_emu_voq_leave(struct dl_emu *e, uint32_t in, uint32_t out);
+void dl_emu_voq_sent(struct dl_emu *e, uint32_t in, uint32_t out);
+/* The last copy of a multicast packet has left. */
+void dl_emu_voq_forget(struct dl_emu *e, uint32_t parent);
+/* The first packet of a queue, or NIL. */
+uint32_t dl_emu_voq_head(const struct dl_emu *e, uint32_t in, uint32_t out, bool *sending);
 
 /* adapter.c */
 void dl_emu_flow_next(struct dl_emu *e, uint32_t flow);

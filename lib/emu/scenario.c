@@ -248,6 +248,7 @@ static const struct dl_setting scenario_keys[] = {
 	{ "sample_ns", NUMBER, MEMBER(sample), 1, NS_MAX },
 	{ "switching", WORD, MEMBER(config.switching),
 	  .words = "store_and_forward cut_through wormhole" },
+	{ "queues", WORD, MEMBER(config.queues), .words = "fifo voq" },
 	{ "flow_control", WORD, MEMBER(config.flow_control), .words = "iba pcie" },
 	{ "mtu", .read = scenario_read_mtu },
 	{ "buffer_blocks", NUMBER, MEMBER(buffer_blocks), 1, DL_EMU_BUFFER_MAX },
@@ -269,17 +270,20 @@ static const struct dl_setting scenario_keys[] = {
 	{ NULL }
 };
 
-#define BUFFER_PACKETS 8 /* unless the scenario says more or less */
+/* Unless the scenario says more or less. */
+#define BUFFER_PACKETS 8
+#define VOQ_PACKETS 48 /* packets for many outputs, each of which shall find one */
 
 static uint32_t scenario_buffer(const struct dl_emu_scenario *s)
 {
 	uint32_t packet = (s->config.mtu + DL_EMU_MCAST_HEADERS + 63) / 64;
+	uint32_t packets = s->config.queues == DL_EMU_VOQ ? VOQ_PACKETS : BUFFER_PACKETS;
 
 	if (s->config.flow_control == DL_LINK_CREDIT_IBA)
-		return s->buffer_blocks ? s->buffer_blocks : BUFFER_PACKETS * packet;
+		return s->buffer_blocks ? s->buffer_blocks : packets * packet;
 	if (s->buffer_packets)
 		return s->buffer_packets;
-	return BUFFER_PACKETS * (s->config.switching == DL_EMU_WORMHOLE ? packet : 1);
+	return packets * (s->config.switching == DL_EMU_WORMHOLE ? packet : 1);
 }
 
 static void scenario_to_units(struct dl_emu_scenario *s)
@@ -360,6 +364,8 @@ static int scenario_end(struct dl_emu_scenario *s)
 	if (s->multicast && s->config.switching == DL_EMU_WORMHOLE)
 		return scenario_error(s, s->multicast,
 				      "pattern: multicast does not go with switching: wormhole");
+	if (s->config.queues == DL_EMU_VOQ && s->config.switching == DL_EMU_WORMHOLE)
+		return scenario_error(s, 1, "queues: voq does not go with switching: wormhole");
 	scenario_to_units(s);
 	if (s->force_vl >= 0)
 		err = scenario_force_vl(s);

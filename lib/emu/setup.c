@@ -73,6 +73,9 @@ static int check_config(const struct dl_emu_config *c, const struct dl_log *log)
 	if (c->buffer < dl_link_credit_units(c->flow_control, bytes))
 		return refuse_setup(log, "the buffer of a VL does not hold one "
 					 "packet");
+	if (c->queues == DL_EMU_VOQ && c->switching == DL_EMU_WORMHOLE)
+		return refuse_setup(log, "virtual output queues do not go with wormhole "
+					 "switching");
 	if (!c->smp_buffer)
 		return refuse_setup(log, "VL 15 needs room for one packet");
 	if (!is_vls(c->default_vls))
@@ -527,6 +530,7 @@ static int set_up_emulation(struct dl_emu *e)
 	e->ports = dl_array_large(e->nports + 1ul, sizeof(*e->ports));
 	e->mode.worms = e->c.switching == DL_EMU_WORMHOLE;
 	e->mode.choosy = e->mode.worms || e->c.speedup;
+	e->mode.voq = e->c.queues == DL_EMU_VOQ;
 	e->mode.large = e->nports > DL_EMU_LARGE;
 	e->losses = new_array(e, e->nports, sizeof(*e->losses));
 	e->fabric_port = new_array(e, e->nports, sizeof(*e->fabric_port));
@@ -544,6 +548,8 @@ static int set_up_emulation(struct dl_emu *e)
 		err = set_up_worms(e);
 	if (!err)
 		err = dl_emu_program_switches(e, e->tables, NULL);
+	if (!err)
+		err = dl_emu_voq_new(e);
 	if (!err && can_look_ahead(e))
 		err = set_up_routes(e);
 	if (!err)
@@ -597,6 +603,7 @@ void dl_emu_free(struct dl_emu *e)
 		munmap(e->packets, e->packets_cap * sizeof(*e->packets));
 	if (e->origins)
 		munmap(e->origins, e->packets_cap * sizeof(*e->origins));
+	dl_emu_voq_free(e);
 	free(e->ports);
 	free(e->routes.at);
 	free(e->port_there);

@@ -227,6 +227,9 @@ struct dl_emu_switch {
 	uint16_t nlinked;      /* from ports[0] on */
 	uint16_t nports;       /* + 1: row length of sl2vl */
 	uint8_t vls;	       /* data VLs that all its ports have */
+	/* By port: outputs that found all inputs busy, or lacked credit (`speedup`). */
+	uint64_t crossed[4], unpaid[4];
+	bool freed; /* an input, in this event */
 };
 
 /* Lines: deciding, and receiving; the queues; maps. */
@@ -305,7 +308,8 @@ struct dl_emu_handlers {
 struct dl_emu_mode {
 	bool worms;	  /* wormhole switching */
 	bool choosy;	  /* the first packet of a queue need not be the next */
-	bool plain;	  /* see hop.c */
+	bool voq;	  /* virtual output queues */
+	uint8_t plain;	  /* see hop.c */
 	bool looks_ahead; /* the way of a packet that arrives, in pk->out */
 	bool timers;	  /* flow-control packets may be lost */
 	bool large;	  /* the processor's caches do not hold it */
@@ -316,6 +320,19 @@ struct dl_emu_routes {
 	uint8_t *at; /* NULL: see looks_ahead */
 	uint64_t row;
 	uint32_t n;
+};
+
+/* The packets that an input channel has for an output channel (voq.c). */
+struct dl_emu_voq {
+	uint32_t head : 31, sending : 1; /* head: packet + 1; 0: none */
+	uint32_t tail;
+};
+
+struct dl_emu_voqs {
+	struct dl_emu_voq *at; /* NULL: buffers are first in, first out */
+	uint64_t plane;	       /* places for a pair of VLs */
+	uint64_t *first;       /* by switch, in a plane */
+	size_t bytes;
 };
 
 /* How an emulation is divided. */
@@ -388,6 +405,7 @@ struct dl_emu {
 	/* Nodes. */
 	struct dl_emu_switch *switches;
 	struct dl_emu_routes routes;
+	struct dl_emu_voqs voq;
 	struct dl_emu_adapter *adapters;
 	uint32_t nadapters;
 	struct dl_emu_flow *flows;

@@ -297,10 +297,41 @@ uint64_t dl_emu_worm_sent(struct dl_emu *e, const struct dl_emu_pkt *pk, uint64_
 	return pk->bytes ? time : dl_emu_rate_time(e->ports[dl_emu_port_of(pk->out)].rate, 1);
 }
 
-/* An input can pass on one packet more: does an output want it? */
-void dl_emu_wake_outputs(struct dl_emu *e, const struct dl_emu_switch *s)
+/*
+ * With a speedup: an output has packets, and sends none.  What may help it?  A VL
+ * all of whose inputs are busy needs one that is free; another one's first packet
+ * lacks credit, and a smaller one behind it may go once the input of the first is
+ * busy.  `chosen` NULL: it has not been asked yet.
+ */
+void dl_emu_note_blocked(struct dl_emu *e, const struct dl_emu_link_port *p, const uint32_t *chosen)
 {
-	for (uint32_t n = 1; n < s->nports; n++)
-		if (s->ports[n] != DL_EMU_NIL)
-			dl_emu_transmit(e, &e->ports[s->ports[n]]);
+	struct dl_emu_switch *s = &e->switches[p->sw];
+	uint64_t bit = UINT64_C(1) << p->num % 64;
+
+	for (unsigned int vls = p->waiting; vls; vls &= vls - 1) {
+		bool paid = chosen && chosen[__builtin_ctz(vls)] == DL_EMU_NIL;
+
+		*(paid ? &s->crossed[p->num / 64] : &s->unpaid[p->num / 64]) |= bit;
+	}
+}
+
+/* An input can pass on one packet more, or one less: which outputs want another one now? */
+void dl_emu_wake_outputs(struct dl_emu *e, uint32_t sw)
+{
+	struct dl_emu_switch *s = &e->switches[sw];
+
+	for (unsigned int w = 0; w * 64 < s->nports; w++) {
+		uint64_t left = s->unpaid[w] | (s->freed ? s->crossed[w] : 0);
+
+		for (; left; left &= left - 1) {
+			struct dl_emu_link_port *p =
+				&e->ports[s->ports[64 * w + __builtin_ctzll(left)]];
+
+			if (e->now < p->busy_until)
+				continue;
+			s->unpaid[w] &= ~(left & -left);
+			s->crossed[w] &= ~(left & -left);
+			dl_emu_transmit(e, p);
+		}
+	}
 }

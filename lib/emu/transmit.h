@@ -21,6 +21,8 @@ unsigned int dl_emu_choose(struct dl_emu *e, struct dl_emu_link_port *p, uint32_
 uint64_t dl_emu_worm_sent(struct dl_emu *e, const struct dl_emu_pkt *pk, uint64_t time);
 void dl_emu_damage(struct dl_emu *e, const struct dl_emu_link_port *p, struct dl_emu_pkt *pk,
 		   struct dl_emu_vl_port *o);
-void dl_emu_wake_outputs(struct dl_emu *e, const struct dl_emu_switch *s);
+void dl_emu_note_blocked(struct dl_emu *e, const struct dl_emu_link_port *p,
+			 const uint32_t *chosen);
+void dl_emu_wake_outputs(struct dl_emu *e, uint32_t sw);
 
 #endif

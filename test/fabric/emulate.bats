@@ -634,3 +634,39 @@ refused() {
 	run -2 dateline emulate --scenario "$T/scenario.yaml"
 	run -3 dateline emulate --live --scenario "$EXAMPLES/emulate-uniform.yaml"
 }
+
+# Karol, Hluchyj and Morgan 1987: (2 - sqrt 2) for large switches with one queue
+# an input.
+@test "virtual output queues lift the limit of a queue that is first in, first out" {
+	local n queues
+
+	{
+		echo 'Switch 64 "S"'
+		for n in {1..64}; do echo "[$n] \"H$n\"[1]"; done
+		for n in {1..64}; do printf '\nHca 1 "H%d"\n[1] "S"[%d]\n' "$n" "$n"; done
+	} >"$T/star.net"
+	dateline route "$T/star.net" -o "$T/star.dls" -q
+	for queues in fifo voq; do
+		scenario >/dev/null <<-END
+			queues: $queues
+			duration_ns: 3000000
+			warmup_ns: 1500000
+			traffic:
+			  - {pattern: uniform, load: 1.0, bytes: 2048}
+		END
+		emulated "$T/star.dls" "$T/scenario.yaml"
+		case $queues in
+		fifo) holds '.throughput_fraction > 0.56 and .throughput_fraction < 0.62' ;;
+		voq) holds '.throughput_fraction > 0.96' ;;
+		esac
+	done
+	scenario >/dev/null <<-END
+		queues: voq
+		switching: wormhole
+		duration_ns: 1000
+		traffic:
+		  - {pattern: uniform, load: 1.0, bytes: 2048}
+	END
+	run -2 dateline emulate "$T/star.dls" --scenario "$T/scenario.yaml"
+	[[ $output == *'queues: voq does not go with switching: wormhole'* ]]
+}

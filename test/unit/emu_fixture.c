@@ -236,6 +236,8 @@ void emu_fixture_draw(struct draw *d, struct emu_fixture *w)
 	w->c.seed = draw32(d);
 	w->c.mtu = 256u << draw_below(d, 5);
 	w->c.switching = draw_below(d, 3);
+	if (w->c.switching != DL_EMU_WORMHOLE && draw_below(d, 2))
+		w->c.queues = DL_EMU_VOQ;
 	w->c.flow_control = draw_below(d, 2);
 	w->c.speedup = draw_below(d, 3);
 	w->c.flit = 64 << draw_below(d, 3);

@@ -2,7 +2,7 @@
 /*
  * The emulator against its reference model: every delivery the same, to the
  * picosecond, and as many packets dropped for each cause; all kinds of
- * switching and of flow control, multicast, closed loops, and faults.
+ * switching, of queues and of flow control, multicast, closed loops, and faults.
  */
 #include "config.h"
 
@@ -63,6 +63,8 @@ static void draw_fixture(struct draw *d, struct emu_fixture *w)
 	w->c.mtu = 256u << draw_below(d, 5);
 	w->c.switching = draw_below(d, 3);
 	w->c.flit = 64u << draw_below(d, 3);
+	if (w->c.switching != DL_EMU_WORMHOLE && draw_below(d, 2))
+		w->c.queues = DL_EMU_VOQ;
 	w->c.speedup = draw_below(d, 3);
 	w->c.check_ps = 0;
 	w->c.flow_control = draw_below(d, 2);

@@ -153,7 +153,9 @@ static void send(struct model *t, uint32_t port, unsigned int vl, unsigned int a
 		pk->injected = p->started[vl];
 	} else {
 		t->ports[pk->in / VLS].readers++;
-		if (pk->parent < 0) {
+		if (has_voqs(t)) {
+			take_out(&channel(t, pk->in)->stored, id);
+		} else if (pk->parent < 0) {
 			leave(&channel(t, pk->in)->stored, 0);
 			channel(t, pk->in)->reading = true;
 		}

@@ -104,6 +104,11 @@ static inline bool has_worms(const struct model *t)
 	return t->w->c.switching == DL_EMU_WORMHOLE;
 }
 
+static inline bool has_voqs(const struct model *t)
+{
+	return t->w->c.queues == DL_EMU_VOQ;
+}
+
 static inline unsigned int units(const struct model *t, uint32_t bytes)
 {
 	uint32_t unit = 64;
@@ -152,6 +157,15 @@ static inline int leave(struct queue *q, unsigned int at)
 	return packet;
 }
 
+static inline void take_out(struct queue *q, int packet)
+{
+	unsigned int at = 0;
+
+	while (q->packet[at] != packet)
+		at++;
+	leave(q, at);
+}
+
 static inline struct channel *channel(struct model *t, uint32_t number)
 {
 	return &t->ports[number / VLS].vl[number % VLS];
@@ -191,6 +205,7 @@ void emu_ref_take_credit(struct model *t, const struct soon *s);
 void emu_ref_transmit(struct model *t, uint32_t port);
 
 /* Switches and adapters: emu_reference_node.c. */
+void emu_ref_ask_next(struct model *t, uint32_t in, uint32_t out);
 void emu_ref_arrive(struct model *t, uint32_t in, int id);
 void emu_ref_drop_waiting(struct model *t, uint32_t out, unsigned int at, enum dl_emu_drop cause);
 void emu_ref_enter(struct model *t, uint32_t in, int id);

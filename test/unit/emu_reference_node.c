@@ -49,10 +49,26 @@ static void copy_gone(struct model *t, int parent)
 
 	if (--t->packets[parent].copies)
 		return;
-	channel(t, in)->reading = false;
-	leave(&channel(t, in)->stored, 0);
+	if (!has_voqs(t)) {
+		channel(t, in)->reading = false;
+		leave(&channel(t, in)->stored, 0);
+	}
 	emu_ref_release(t, in, units(t, t->packets[parent].bytes));
-	look(t, in);
+	if (!has_voqs(t))
+		look(t, in);
+}
+
+/* What stood in the queue of an output is dropped; the next one does not ask yet. */
+static void voq_drop(struct model *t, int id, enum dl_emu_drop cause)
+{
+	uint32_t in = t->packets[id].in;
+
+	take_out(&channel(t, in)->stored, id);
+	if (t->packets[id].parent < 0)
+		emu_ref_release(t, in, units(t, t->packets[id].bytes));
+	emu_ref_lose(t, id, cause);
+	if (t->packets[id].parent >= 0)
+		copy_gone(t, t->packets[id].parent);
 }
 
 /* A packet that waits for an output. */
@@ -61,6 +77,11 @@ void emu_ref_drop_waiting(struct model *t, uint32_t out, unsigned int at, enum d
 	int id = leave(&channel(t, out)->waiting, at);
 
 	t->packets[id].waiting = false;
+	if (has_voqs(t)) {
+		voq_drop(t, id, cause);
+		emu_ref_ask_next(t, t->packets[id].in, out);
+		return;
+	}
 	if (t->packets[id].parent < 0) {
 		drop_head(t, t->packets[id].in, cause);
 		look(t, t->packets[id].in);
@@ -108,6 +129,42 @@ static void ask(struct model *t, int id, uint32_t out)
 	emu_ref_transmit(t, out / VLS);
 }
 
+/*
+ * Virtual output queues: the first packet for an output that an input has
+ * stored asks for it, unless one of them is just being sent.
+ */
+void emu_ref_ask_next(struct model *t, uint32_t in, uint32_t out)
+{
+	const struct port *p = &t->ports[out / VLS];
+	struct queue *q = &channel(t, in)->stored;
+
+	if (p->sending >= 0 && p->sent.in == in && p->sent_vl == out % VLS)
+		return;
+	for (unsigned int i = 0; i < q->n; i++) {
+		int id = q->packet[i];
+
+		if (t->packets[id].out != out)
+			continue;
+		if (t->packets[id].waiting)
+			return;
+		if (!p->down || t->w->c.hoq_life_ps) {
+			ask(t, id, out);
+			return;
+		}
+		voq_drop(t, id, DL_EMU_DROP_DEAD_LINK);
+		i = -1;
+	}
+}
+
+static void voq_join(struct model *t, int id, uint32_t out)
+{
+	struct queue *q = &channel(t, t->packets[id].in)->stored;
+
+	t->packets[id].out = out;
+	insert(q, q->n, id);
+	emu_ref_ask_next(t, t->packets[id].in, out);
+}
+
 int emu_ref_new_packet(struct model *t, struct packet like)
 {
 	assert_true(t->npackets < MAX_PACKETS);
@@ -140,14 +197,19 @@ static bool spread(struct model *t, int id, uint32_t in)
 			continue;
 		}
 		t->packets[id].copies++;
-		ask(t, made_id, out);
+		if (has_voqs(t))
+			voq_join(t, made_id, out);
+		else
+			ask(t, made_id, out);
 	}
 	if (--t->packets[id].copies) {
 		t->totals.injected += made - 1;
 		return true;
 	}
-	channel(t, in)->reading = false;
-	leave(&channel(t, in)->stored, 0);
+	if (!has_voqs(t)) {
+		channel(t, in)->reading = false;
+		leave(&channel(t, in)->stored, 0);
+	}
 	emu_ref_release(t, in, units(t, t->packets[id].bytes));
 	if (made)
 		t->totals.injected += made - 1;
@@ -174,6 +236,27 @@ static bool forward(struct model *t, int id, uint32_t in)
 	}
 	ask(t, id, channel(t, in)->to);
 	return true;
+}
+
+/* A packet comes into a buffer with virtual output queues. */
+static void voq_enter(struct model *t, int id, uint32_t in)
+{
+	unsigned int number = dl_tables_lft(t->w->t, node_of(t, in / VLS)->sw, t->packets[id].dlid);
+	uint32_t out;
+	int cause;
+
+	if (t->packets[id].dlid >= DL_TABLES_MCAST_LID) {
+		spread(t, id, in);
+		return;
+	}
+	cause = number == DL_TABLES_NO_PORT ? DL_EMU_DROP_NO_ENTRY :
+					      find_channel(t, id, number, &out);
+	if (cause < 0) {
+		voq_join(t, id, out);
+		return;
+	}
+	emu_ref_release(t, in, units(t, t->packets[id].bytes));
+	emu_ref_lose(t, id, cause);
 }
 
 /* The head of a buffer looks for its way. */
@@ -369,6 +452,10 @@ void emu_ref_enter(struct model *t, uint32_t in, int id)
 		receive(t, in / VLS, id);
 		return;
 	}
+	if (has_voqs(t)) {
+		voq_enter(t, id, in);
+		return;
+	}
 	insert(&c->stored, c->stored.n, id);
 	look(t, in);
 }
@@ -417,10 +504,13 @@ void emu_ref_tail(struct model *t, uint32_t port)
 	if (parent < 0) {
 		channel(t, in)->reading = false;
 		emu_ref_release(t, in, units(t, p->sent.bytes));
-		look(t, in);
+		if (!has_voqs(t))
+			look(t, in);
 	} else {
 		copy_gone(t, parent);
 	}
+	if (has_voqs(t))
+		emu_ref_ask_next(t, in, port * VLS + p->sent_vl);
 	for (uint32_t i = 1; t->w->c.speedup && i <= node_of(t, port)->nports; i++)
 		emu_ref_transmit(t, node_of(t, port)->first_port + i);
 	emu_ref_transmit(t, port);

@@ -302,6 +302,7 @@ static uint64_t run_plain(struct draw d, bool plain)
 
 	emu_fixture_draw(&d, &w);
 	w.c.switching = DL_EMU_CUT_THROUGH;
+	w.c.queues = DL_EMU_FIFO;
 	w.c.speedup = 0;
 	if (w.c.flow_control == DL_LINK_CREDIT_IBA)
 		w.c.buffer = (w.c.mtu / 64 + 2) * (1 + draw_below(&d, 9));

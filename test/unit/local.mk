@@ -54,7 +54,7 @@ UNIT_TESTS += test/unit/emu_races
 test_unit_emu_races_SOURCES = test/unit/emu_shards.c lib/emu/adapter.c lib/emu/audit.c \
 	lib/emu/deadlock.c lib/emu/engine.c lib/emu/events.c lib/emu/fault.c lib/emu/forward.c \
 	lib/emu/hop.c lib/emu/mail.c lib/emu/packet.c lib/emu/setup.c lib/emu/shard.c lib/emu/slarb.c lib/emu/stats.c \
-	lib/emu/transmit.c
+	lib/emu/transmit.c lib/emu/voq.c
 test_unit_emu_races_CPPFLAGS = $(AM_CPPFLAGS) -DRACES
 test_unit_emu_races_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 test_unit_emu_races_LDFLAGS = -fsanitize=thread

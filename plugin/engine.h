@@ -48,7 +48,8 @@ struct dl_engine {
 	struct dl_phases *phases;	   /* of a change under way, or NULL */
 	bool clear_groups;    /* does this sweep write tables of switches without groups? */
 	const char *unproven; /* why this sweep's change is, or NULL */
-	uint32_t cut_before;  /* dl_sweep.cut of the sweep before */
+	struct dl_osm_names unconfirmed; /* of the last count of blocks or maps */
+	uint32_t cut_before;		 /* dl_sweep.cut of the sweep before */
 	struct dl_recall recall;
 	struct dl_avoid avoid;
 	struct dl_writer *writer; /* NULL: nothing was written yet */

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The library's messages in OpenSM's log. */
+#include <stdio.h>
+
 #include "log.h"
+
+#define MAX_NAMES 5
 
 static void log_write(void *context, enum dl_log_level level, const char *message)
 {
@@ -29,4 +33,23 @@ void dl_osm_log_init(struct dl_osm_log *l, struct osm_opensm *osm, const char *n
 				  .osm = osm,
 				  .number = number,
 				  .info = OSM_LOG_INFO };
+}
+
+void dl_osm_names_add(struct dl_osm_names *names, const osm_switch_t *sw)
+{
+	if (names->n++ < MAX_NAMES && names->used < sizeof(names->text))
+		names->used += snprintf(names->text + names->used,
+					sizeof(names->text) - names->used, "%s%.40s",
+					names->n > 1 ? ", " : "", sw->p_node->print_desc);
+}
+
+const char *dl_osm_names_say(const struct dl_osm_names *names, const char *what, const char *nobody,
+			     char *text, size_t size)
+{
+	if (!names->n)
+		return nobody;
+	snprintf(text, size, "%u switch%s not %s (%s%s)", names->n,
+		 names->n == 1 ? " does" : "es do", what, names->text,
+		 names->n > MAX_NAMES ? ", ..." : "");
+	return text;
 }

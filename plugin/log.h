@@ -24,6 +24,19 @@ struct dl_osm_log {
 	unsigned int errors;  /* reported so far */
 };
 
+/* Switches for a message: "2 switches do not answer (S_3_1_0, S_4_1_0)". */
+struct dl_osm_names {
+	char text[256];
+	size_t used;
+	uint32_t n;
+};
+
+void dl_osm_names_add(struct dl_osm_names *names, const osm_switch_t *sw);
+
+/* The text, of `size`, about them, or `nobody` where there are none. */
+const char *dl_osm_names_say(const struct dl_osm_names *names, const char *what, const char *nobody,
+			     char *text, size_t size);
+
 void dl_osm_log_init(struct dl_osm_log *l, struct osm_opensm *osm, const char *number);
 
 #endif

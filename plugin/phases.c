@@ -53,6 +53,7 @@
 #include "sweep.h"
 
 #define CONFIRM_ROUNDS 5
+#define UNCONFIRMED "confirm that entries are closed, or SL-to-VL maps"
 #define DRAIN_STEP_MS 10
 /* IBA: the life time is 4.096 us times two to the power of this; more: none. */
 #define HOQ_MAX 19
@@ -185,27 +186,31 @@ void dl_phases_abandon(struct dl_engine *e)
 /* ---- writing -------------------------------------------------------------- */
 
 /* Blocks that switches have not confirmed as these tables have them. */
-static uint64_t phases_count_missing(const struct dl_engine *e, const struct dl_tables *t)
+static uint64_t phases_count_missing(struct dl_engine *e, const struct dl_tables *t)
 {
-	uint64_t n = 0;
+	uint64_t n = 0, before;
 
+	e->unconfirmed = (struct dl_osm_names){ .n = 0 };
 	for (uint32_t s = 0; s < t->fabric->nswitches; s++) {
 		osm_switch_t *sw = dl_sweep_switch(e, t->fabric, s);
 		const uint8_t *row = t->lft + s * (size_t)t->stride;
 
 		if (!sw || !sw->lft || sw->lft_size <= t->top_lid)
 			continue;
+		before = n;
 		for (uint32_t at = 0; at <= t->top_lid; at += IB_SMP_DATA_SIZE) {
 			uint32_t len = t->top_lid + 1u - at;
 
 			n += memcmp(sw->lft + at, row + at,
 				    len < IB_SMP_DATA_SIZE ? len : IB_SMP_DATA_SIZE) != 0;
 		}
+		if (n > before)
+			dl_osm_names_add(&e->unconfirmed, sw);
 	}
 	return n;
 }
 
-static uint64_t phases_missing_blocks(const struct dl_engine *e, const struct dl_tables *t)
+static uint64_t phases_missing_blocks(struct dl_engine *e, const struct dl_tables *t)
 {
 	uint64_t n;
 
@@ -287,7 +292,7 @@ static int phases_write_maps(struct dl_engine *e)
 	return wait_for_pending_transactions(&e->osm->stats) ? -EINTR : 0;
 }
 
-static uint64_t phases_missing_maps(const struct dl_engine *e)
+static uint64_t phases_missing_maps(struct dl_engine *e)
 {
 	uint64_t n;
 
@@ -392,12 +397,13 @@ static void phases_report(struct dl_engine *e, const struct dl_phases *p, bool u
 {
 	struct dl_metrics_transition *m = &e->metrics.now.transition;
 	const char *links = p->links_come ? "new links active first; " : "";
+	char text[384];
 
 	if (unproven) {
 		m->result = DL_METRICS_UNPROVEN;
-		DL_SAY(e->osm, OSM_LOG_INFO,
-		       "transition: not proven this one time, as not all switches confirm that "
-		       "entries are closed, or their SL to VL maps");
+		DL_SAY(e->osm, OSM_LOG_INFO, "transition: not proven this one time: %s",
+		       dl_osm_names_say(&e->unconfirmed, UNCONFIRMED, "not all groups are closed",
+					text, sizeof(text)));
 		return;
 	}
 	m->result = p->direct ? DL_METRICS_DIRECT : DL_METRICS_PHASED;
@@ -430,10 +436,14 @@ static void phases_report(struct dl_engine *e, const struct dl_phases *p, bool u
 /* The old tables stay, as far as they are not closed, until the next sweep. */
 static void phases_stay_closed(struct dl_engine *e)
 {
+	char text[384];
+
 	e->metrics.now.transition.result = DL_METRICS_UNFINISHED;
 	DL_SAY(e->osm, OSM_LOG_ERROR,
-	       "ERR DL26: not all switches confirm that entries are closed, or their SL to VL "
-	       "maps: what differs stays closed, and the new tables wait for the next sweep");
+	       "ERR DL26: %s: what differs stays closed, and the new tables wait for the next "
+	       "sweep",
+	       dl_osm_names_say(&e->unconfirmed, UNCONFIRMED, "not all groups are closed", text,
+				sizeof(text)));
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 	phases_fill_all(e, e->phases->direct ? e->phases->plan.held : e->phases->plan.closed);
 	dl_phases_abandon(e);
@@ -468,16 +478,20 @@ static void phases_finish(struct dl_engine *e, bool confirmed, bool unproven)
 static void phases_report_written(struct dl_engine *e)
 {
 	struct dl_metrics_transition *m = &e->metrics.now.transition;
+	const struct dl_osm_names *silent = &e->recall.silent;
+	char text[384];
 
 	if (e->options.transitions && m->result == DL_METRICS_UNCHANGED &&
 	    phases_confirm_maps(e) == -EIO) {
 		m->result = DL_METRICS_UNPROVEN;
 		e->unproven = "not confirmed";
+		silent = &e->unconfirmed;
 	}
 	if (e->unproven)
 		DL_SAY(e->osm, OSM_LOG_INFO,
-		       "transition: not proven this one time, as what the switches held was %s",
-		       e->unproven);
+		       "transition: not proven this one time, as what the switches held was %s%s%s",
+		       e->unproven, silent->n ? ": " : "",
+		       dl_osm_names_say(silent, "answer", "", text, sizeof(text)));
 	e->unproven = NULL;
 	if (e->change != DL_CHANGE_SETTLED)
 		dl_change_enter(e, phases_missing_blocks(e, e->in_force->routed.tables) ?

@@ -27,7 +27,7 @@
 #include "vlarb.h"
 #include "dateline/base.h"
 
-#define MAX_IGNORED 256 /* names of options, joined */
+#define MAX_IGNORED 320 /* names of options, joined */
 
 static const struct osm_qos_options *options_of(const struct osm_subn_opt *opt,
 						enum dl_port_kind kind)
@@ -75,6 +75,12 @@ static void list_ignored(const struct osm_subn_opt *opt, char *text, size_t size
 		{ "port_profile_switch_nodes", opt->port_profile_switch_nodes },
 		{ "port_search_ordering_file", opt->port_search_ordering_file },
 		{ "guid_routing_order_file", opt->guid_routing_order_file },
+		{ "root_guid_file", opt->root_guid_file },
+		{ "cn_guid_file", opt->cn_guid_file },
+		{ "io_guid_file", opt->io_guid_file },
+		{ "ids_guid_file", opt->ids_guid_file },
+		{ "max_reverse_hops", opt->max_reverse_hops },
+		{ "port_shifting", opt->port_shifting },
 	};
 	size_t i, used = 0;
 
@@ -298,7 +304,7 @@ static bool holds_map(osm_physp_t *p, uint8_t in, dl_tables_sl2vl_row row)
 	return true;
 }
 
-static uint64_t count_missing_at(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s)
+static uint64_t count_missing_at(struct dl_engine *e, const struct dl_fabric *f, uint32_t s)
 {
 	const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
 	const struct dl_fabric_port *ports = &f->ports[n->first_port];
@@ -319,14 +325,17 @@ static uint64_t count_missing_at(const struct dl_engine *e, const struct dl_fabr
 			    dl_engine_find_map(e, p, in, out, &row))
 				missing += !holds_map(p, in, row);
 	}
+	if (missing)
+		dl_osm_names_add(&e->unconfirmed, sw);
 	return missing;
 }
 
-uint64_t dl_qos_count_missing_maps(const struct dl_engine *e)
+uint64_t dl_qos_count_missing_maps(struct dl_engine *e)
 {
 	const struct dl_fabric *f = e->in_force->fabric;
 	uint64_t missing = 0;
 
+	e->unconfirmed = (struct dl_osm_names){ .n = 0 };
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		missing += count_missing_at(e, f, s);
 	return missing;

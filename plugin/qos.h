@@ -31,6 +31,6 @@ int dl_qos_count_cut(const struct dl_engine *e, struct dl_sweep *sweep);
  * SL-to-VL maps of ports in use that switches have not confirmed as they should
  * be, cut to OperVLs as OpenSM does.  Holding OpenSM's lock.
  */
-uint64_t dl_qos_count_missing_maps(const struct dl_engine *e);
+uint64_t dl_qos_count_missing_maps(struct dl_engine *e);
 
 #endif

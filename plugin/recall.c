@@ -341,7 +341,10 @@ static void recall_ask_tables(struct dl_engine *e)
 			g = &e->recall.groups[n++];
 		g->guid = cl_ntoh64(osm_node_get_node_guid(sw->p_node));
 		recall_keep_groups(osm_switch_get_mcast_tbl_ptr(sw), sw->num_ports, g->ports);
-		e->recall.known &= is_answered(sw);
+		if (is_answered(sw))
+			continue;
+		e->recall.known = false;
+		dl_osm_names_add(&e->recall.silent, sw);
 	}
 	e->recall.ngroups = n;
 	CL_PLOCK_RELEASE(&e->osm->lock);
@@ -516,6 +519,7 @@ void dl_recall_clear(struct dl_recall *r)
 	r->groups = NULL;
 	r->ngroups = 0;
 	r->known = false;
+	r->silent = (struct dl_osm_names){ .n = 0 };
 }
 
 void dl_recall_ask(struct dl_engine *e)

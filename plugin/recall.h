@@ -3,6 +3,7 @@
 #ifndef DL_PLUGIN_RECALL_H
 #define DL_PLUGIN_RECALL_H
 
+#include "log.h"
 #include "opensm.h"
 
 #include "dateline/tables.h"
@@ -18,8 +19,9 @@ struct dl_recall_groups {
 
 /* What a start or takeover found. */
 struct dl_recall {
-	bool set_up_before; /* did switches hold tables? */
-	bool known;	    /* ... and have all been read? */
+	bool set_up_before;	    /* did switches hold tables? */
+	bool known;		    /* ... and have all been read? */
+	struct dl_osm_names silent; /* of which not all have been */
 	struct dl_recall_groups *groups;
 	uint32_t ngroups;
 	unsigned int forced; /* OpenSM's need_update, while it is set aside */

@@ -18,6 +18,8 @@
 #include "fabric/internal.h"
 
 #define MAX_NAMED 20
+#define MAX_ALONE 3  /* nodes that are named in lines of their own ... */
+#define MAX_LISTED 8 /* ... and in one line for all */
 
 struct parts {
 	const struct dl_fabric *f;
@@ -197,25 +199,47 @@ static uint32_t find_part(struct parts *p, uint32_t from)
 	return sw == DL_NONE || p->label[sw] == DL_NONE ? part : p->label[sw];
 }
 
-/* Leaves out all nodes that are not in the part; returns how many, each named. */
+/* Many at once, such as a switch with its adapters, are one line. */
+static void report_others(const struct parts *p, const uint32_t *few, uint32_t n,
+			  const struct dl_log *log, enum dl_log_level level)
+{
+	const struct dl_fabric *f = p->f;
+	char names[MAX_LISTED * 72] = "";
+	size_t used = 0;
+
+	for (uint32_t i = 0; n <= MAX_ALONE && i < n; i++)
+		dl_log(log, level,
+		       "0x%016" PRIx64 " \"%s\" is connected to no switch of the rest: left out",
+		       f->nodes[few[i]].guid, dl_fabric_node_name(f, few[i]));
+	if (n <= MAX_ALONE)
+		return;
+	for (uint32_t i = 0; i < n && i < MAX_LISTED; i++)
+		used += snprintf(names + used, sizeof(names) - used, "%s\"%.64s\"", i ? ", " : "",
+				 dl_fabric_node_name(f, few[i]));
+	if (n > MAX_LISTED)
+		dl_log(log, level,
+		       "%u nodes are connected to no switch of the rest: left out: %s and %u more",
+		       n, names, n - MAX_LISTED);
+	else
+		dl_log(log, level, "%u nodes are connected to no switch of the rest: left out: %s",
+		       n, names);
+}
+
+/* Leaves out all nodes that are not in the part; returns how many. */
 static uint32_t leave_others(struct parts *p, uint32_t part, const struct dl_log *log,
 			     enum dl_log_level level)
 {
-	const struct dl_fabric *f = p->f;
-	uint32_t n = 0;
+	uint32_t n = 0, few[MAX_LISTED];
 
-	for (uint32_t i = 0; part != DL_NONE && i < f->nnodes; i++) {
+	for (uint32_t i = 0; part != DL_NONE && i < p->f->nnodes; i++) {
 		if (p->dead[i] || is_in_part(p, i, part))
 			continue;
 		p->dead[i] = true;
-		if (n++ < MAX_NAMED)
-			dl_log(log, level,
-			       "0x%016" PRIx64 " \"%s\" is connected to no switch of the rest: "
-			       "left out",
-			       f->nodes[i].guid, dl_fabric_node_name(f, i));
+		if (n < MAX_LISTED)
+			few[n] = i;
+		n++;
 	}
-	if (n > MAX_NAMED)
-		dl_log(log, level, "... and %u nodes more", n - MAX_NAMED);
+	report_others(p, few, n, log, level);
 	return n;
 }
 

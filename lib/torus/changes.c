@@ -13,10 +13,18 @@
 #include "dateline/base.h"
 #include "torus/internal.h"
 
+/* A hop of a torus: a switch, and a direction in which it has a neighbour. */
+struct hop {
+	const struct dl_torus *t;
+	uint32_t sw;
+	unsigned int dir, cables;
+};
+
 struct report {
 	const struct dl_torus *before, *after;
 	const struct dl_log *log;
 	uint32_t lines, max;
+	struct hop was, is; /* the hop at hand */
 };
 
 /* Append the next missing item; past `max` items, only "and further". */
@@ -95,31 +103,72 @@ static void compare_switches(struct report *r, uint32_t site)
 	changes_log_switch(r, site, r->after, "is new");
 }
 
-/* Cables of a hop, or DL_NONE: one of its switches is missing. */
-static uint32_t changes_count_cables(const struct dl_torus *t, uint32_t site, unsigned int dir)
+/* False: one of its switches is missing. */
+static bool changes_find_hop(const struct dl_torus *t, uint32_t site, unsigned int dir,
+			     struct hop *out)
 {
 	uint32_t next = dl_torus_site_next(&t->grid, site, dir), sw = t->site_sw[site];
 
-	return next == DL_NONE || sw == DL_NONE || t->site_sw[next] == DL_NONE ?
-		       DL_NONE :
-		       dl_torus_group_size(t, sw, dir);
+	if (next == DL_NONE || sw == DL_NONE || t->site_sw[next] == DL_NONE)
+		return false;
+	*out = (struct hop){ t, sw, dir, dl_torus_group_size(t, sw, dir) };
+	return true;
+}
+
+/* The port of its k-th cable, as an index. */
+static uint32_t changes_port_of(const struct hop *h, unsigned int k)
+{
+	return dl_torus_node(h->t->fabric, h->sw)->first_port +
+	       h->t->group_ports[h->t->group_first[h->sw * DL_TORUS_DIRS + h->dir] + k];
+}
+
+/* Is there a cable between ports of these numbers? */
+static bool changes_has_cable(const struct hop *h, uint8_t near, uint8_t far)
+{
+	for (unsigned int k = 0; k < h->cables; k++) {
+		const struct dl_fabric_port *p = &h->t->fabric->ports[changes_port_of(h, k)];
+
+		if (p->num == near && h->t->fabric->ports[p->peer].num == far)
+			return true;
+	}
+	return false;
+}
+
+/* The cables of `h` that `other` lacks. */
+static void changes_log_cables(struct report *r, const struct hop *h, const struct hop *other,
+			       const char *what)
+{
+	const struct dl_fabric *f = h->t->fabric;
+
+	for (unsigned int k = 0; k < h->cables; k++) {
+		const struct dl_fabric_port *p = &f->ports[changes_port_of(h, k)];
+		const struct dl_fabric_port *far = &f->ports[p->peer];
+
+		if (!changes_has_cable(other, p->num, far->num) && changes_have_room(r))
+			dl_log(r->log, DL_LOG_INFO,
+			       "cable %s: %s port %u to %s port %u (%c%c), %u of this hop left",
+			       what, dl_fabric_node_name(f, p->node), p->num,
+			       dl_fabric_node_name(f, far->node), far->num, h->dir % 2 ? '-' : '+',
+			       'x' + h->dir / 2, h == &r->is ? h->cables : other->cables);
+	}
 }
 
 static void compare_hop(struct report *r, uint32_t site, unsigned int dim)
 {
-	uint32_t was = changes_count_cables(r->before, site, dl_torus_dir(dim, false));
-	uint32_t is = changes_count_cables(r->after, site, dl_torus_dir(dim, false));
+	unsigned int dir = dl_torus_dir(dim, false);
 
-	if (was != DL_NONE && is != DL_NONE && was != is && changes_have_room(r))
-		dl_log(r->log, DL_LOG_INFO, "%s: %u cable%s towards +%c, %u before",
-		       dl_torus_show_site(&r->after->grid, site).text, is, is == 1 ? "" : "s",
-		       'x' + dim, was);
+	if (changes_guid_at(r->before, site) != changes_guid_at(r->after, site) ||
+	    !changes_find_hop(r->before, site, dir, &r->was) ||
+	    !changes_find_hop(r->after, site, dir, &r->is))
+		return;
+	changes_log_cables(r, &r->was, &r->is, "gone");
+	changes_log_cables(r, &r->is, &r->was, "new");
 }
 
 void dl_torus_report_changes(const struct dl_torus *before, const struct dl_torus *after,
 			     uint32_t max, const struct dl_log *log)
 {
-	struct report r = { before, after, log, 0, max };
+	struct report r = { .before = before, .after = after, .log = log, .max = max };
 	const struct dl_torus_grid *g = &after->grid;
 
 	if (!dl_torus_same_grid(&before->grid, g)) {

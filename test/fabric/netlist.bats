@@ -99,7 +99,7 @@ round_trip() {
 	sed 's/"\([SH]\)_/"other_\1_/g; s/guid=0xd/guid=0xe/' "$T/large.net" |
 		cat "$T/small.net" - >"$T/two.net"
 	left_out dateline route "$T/two.net" -o "$T/two.dls" 2>"$T/said"
-	(($(grep -c '"[SH]_.* is connected to no switch of the rest: left out' "$T/said") == 12))
+	grep -qE '12 nodes are connected to no switch of the rest: left out: ("[SH]_[0-2_]+", ){7}"[SH]_[0-2_]+" and 4 more$' "$T/said"
 	[[ $(dateline verify "$T/two.dls" --json -q | jq '.delivered and (.credit_loop | not)
 		and .pairs == 24 * 23') == true ]]
 }

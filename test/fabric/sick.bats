@@ -156,7 +156,7 @@ healthy() {
 	printf '%s 15 %d 20 10\n' "$(guid_of 2 2 0)" 1 "$(guid_of 3 2 0)" 2 >"$SMPS_LIES"
 	: >"$SMPS_SILENT"
 	sm_sweep
-	wait_log 'dateline: [(]2,2,0[)]: 0 cables towards [+]x, 1 before'
+	wait_log 'dateline: cable gone: S_2_2_0 port 1 to S_3_2_0 port 2 [(][+]x[)], 0 of this hop left'
 	SMPS_LIES='' snapshot "$T/after" --paths none
 	same "SL to VL maps" <(sl2vl "$T/before") <(sl2vl "$T/after")
 }

@@ -275,6 +275,7 @@ confirmed() {
 	for attribute in '19 25 26' '17 5 6'; do
 		SMPS_MUTE=$attribute restart
 		[[ $(log_count 'transition: not proven this one time') == 1 ]]
+		[[ $(log_count 'not proven this one time, .*: 1 switch does not answer \(S_[0-9_]+\)') == 1 ]]
 		snapshot after --paths none
 		[[ $(verdict after delivered --torus-config torus.torus.conf) == true ]]
 		[[ $(jq .credit_loop verdict) == false ]]

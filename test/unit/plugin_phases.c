@@ -195,6 +195,15 @@ static bool dies(unsigned int s, unsigned int after)
 	assert_int_equal(loops, 0);
 	unfinished = osm_fixture_logged(x, "ERR DL26");
 	if (unfinished) {
+		char named[256];
+
+		snprintf(named, sizeof(named),
+			 "ERR DL26: 1 switch does not confirm that entries are closed, or SL-to-VL "
+			 "maps (%s)",
+			 dead->p_node->print_desc);
+		assert_int_equal(osm_fixture_logged(x, named) +
+					 osm_fixture_logged(x, "DL26: not all groups are closed"),
+				 1);
 		assert_int_equal(transitions(x, DL_METRICS_UNFINISHED), 1);
 		assert_true(x->osm->subn.subnet_initialization_error);
 		assert_int_equal(x->sweeps_asked, 1);

@@ -64,11 +64,19 @@ static void warnings_come_once_for_each_change(void **state)
 	x->osm->subn.opt.qos_ca_options.sl2vl = (char *)"0,1,2,3";
 	x->osm->subn.opt.scatter_ports = 8;
 	x->osm->subn.opt.guid_routing_order_file = (char *)"order";
+	x->osm->subn.opt.root_guid_file = (char *)"roots";
+	x->osm->subn.opt.cn_guid_file = (char *)"nodes";
+	x->osm->subn.opt.io_guid_file = (char *)"io";
+	x->osm->subn.opt.ids_guid_file = (char *)"ids";
+	x->osm->subn.opt.max_reverse_hops = 3;
+	x->osm->subn.opt.port_shifting = TRUE;
 	assert_true(osm_fixture_sweep(x));
 	assert_true(osm_fixture_sweep(x));
 	assert_int_equal(osm_fixture_logged(x, "qos_ca_sl2vl is not used"), 1);
 	assert_int_equal(osm_fixture_logged(x, "not used by this routing engine: scatter_ports, "
-					       "guid_routing_order_file"),
+					       "guid_routing_order_file, root_guid_file, "
+					       "cn_guid_file, io_guid_file, ids_guid_file, "
+					       "max_reverse_hops, port_shifting"),
 			 1);
 	x->osm->subn.opt.scatter_ports = 0;
 	assert_true(osm_fixture_sweep(x));

@@ -123,15 +123,23 @@ static void the_report_names_what_changed(void **state)
 {
 	struct osm_fixture *x = osm_fixture_torus(4, 3, NULL);
 	osm_switch_t *sw = osm_fixture_switch(x, 5);
+	const osm_physp_t *ends[2] = { osm_fixture_link(sw, 0) };
+	char named[2][128];
 
 	(void)state;
+	ends[1] = ends[0]->p_remote_physp;
+	for (unsigned int e = 0; e < 2; e++)
+		snprintf(named[e], sizeof(named[e]), "cable gone: %s port %u to %s port %u (+",
+			 ends[e]->p_node->print_desc, ends[e]->port_num,
+			 ends[!e]->p_node->print_desc, ends[!e]->port_num);
 	assert_true(osm_fixture_sweep(x));
 	assert_int_equal(osm_fixture_logged(x, "applications must use the SL of each path record"),
 			 1);
 	osm_fixture_cut(osm_fixture_link(sw, 0));
 	assert_true(osm_fixture_sweep(x));
 	assert_int_equal(osm_fixture_logged(x, "12 of 12 switches, 23 cables"), 1);
-	assert_int_equal(osm_fixture_logged(x, "0 cables towards +"), 1);
+	assert_int_equal(osm_fixture_logged(x, named[0]) + osm_fixture_logged(x, named[1]), 1);
+	assert_int_equal(osm_fixture_logged(x, "0 of this hop left"), 1);
 	osm_fixture_free(x);
 }
 

@@ -43,6 +43,8 @@ static void reset_port(struct sim *sim, struct sim_node *n, unsigned int num)
 	info->mtu_cap = IB_MTU_LEN_4096;
 	info->vl_cap = 4 << 4; /* VL 0 to 7 */
 	info->vl_enforce = 4 << 4;
+	if (sim->o.raise) /* OpenSM raises it */
+		info->vl_enforce = (uint8_t)(1 + sim_random(&sim->random_net, 4)) << 4;
 	info->vl_arb_high_cap = info->vl_arb_low_cap = 8;
 	info->guid_cap = 8;
 	info->resp_time_value = 8;
@@ -296,12 +298,18 @@ static bool has_key(const struct sim *sim, const struct sim_node *n, unsigned in
 
 int sim_agent(struct sim *sim, struct sim_node *n, unsigned int at, ib_smp_t *smp)
 {
+	unsigned int attribute = be16toh(smp->attr_id);
+
 	if (!has_key(sim, n, at, smp))
 		return -1;
+	if (n->sick && attribute > 0x12 && (attribute != 0x15 || smp->attr_mod)) {
+		sim->disturbed = sim->now;
+		return -1;
+	}
 	if (sim->o.verbose > 1 && smp->method == IB_MAD_METHOD_SET)
 		sim_say(sim, "write %s 0x%x 0x%x", n->name, be16toh(smp->attr_id),
 			be32toh(smp->attr_mod));
-	switch (be16toh(smp->attr_id)) {
+	switch (attribute) {
 	case 0x10:
 		memset(smp->data, 0, sizeof(smp->data));
 		memcpy(smp->data, n->name, strnlen(n->name, sizeof(smp->data)));

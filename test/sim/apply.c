@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #define MOST_DEAD 2
 #define MOST_CUT 4
 #define MOST_MUTE 2
+#define MOST_SICK 1
 
 static bool is_host_of_sm(const struct sim *sim, const struct sim_node *n)
 {
@@ -47,7 +49,7 @@ static bool stays_connected(const struct sim *sim, const struct sim_node *dead, 
 	for (uint32_t i = 0; i < sim->nnodes; i++) {
 		const struct sim_node *s = &sim->nodes[i];
 
-		if (!s->is_switch || s->dead || s == dead)
+		if (!s->is_switch || s->dead || s->sick || s == dead)
 			continue;
 		alive++;
 		if (n)
@@ -65,7 +67,7 @@ static bool stays_connected(const struct sim *sim, const struct sim_node *dead, 
 			if (!sim_is_live(p) || s->first + o == cut || p->peer == cut)
 				continue;
 			far = &sim->nodes[sim->ports[p->peer].node];
-			if (!far->is_switch || far == dead || in[far - sim->nodes])
+			if (!far->is_switch || far->sick || far == dead || in[far - sim->nodes])
 				continue;
 			in[far - sim->nodes] = true;
 			queue[n++] = (uint32_t)(far - sim->nodes);
@@ -85,12 +87,13 @@ static uint32_t count_cut(const struct sim *sim)
 	return n / 2;
 }
 
-static uint32_t count_nodes(const struct sim *sim, bool mute)
+/* Nodes of which something is true. */
+static uint32_t count_nodes(const struct sim *sim, size_t flag)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < sim->nnodes; i++)
-		n += mute ? sim->nodes[i].mute : sim->nodes[i].dead;
+		n += *(const bool *)((const char *)&sim->nodes[i] + flag);
 	return n;
 }
 
@@ -147,7 +150,8 @@ static bool kill_switch(struct sim *sim, const struct sim_step *step)
 	struct sim_node *n = sim_nodes_find(sim, step->node);
 
 	if (!n || !n->is_switch || n->dead || is_vital(sim, n) ||
-	    count_nodes(sim, false) >= MOST_DEAD || !stays_connected(sim, n, DL_NONE))
+	    count_nodes(sim, offsetof(struct sim_node, dead)) >= MOST_DEAD ||
+	    !stays_connected(sim, n, DL_NONE))
 		return false;
 	sim_nodes_power(sim, n, false);
 	return true;
@@ -167,9 +171,24 @@ static bool mute_node(struct sim *sim, const struct sim_step *step)
 {
 	struct sim_node *n = sim_nodes_find(sim, step->node);
 
-	if (!n || n->mute || is_vital(sim, n) || count_nodes(sim, true) >= MOST_MUTE)
+	if (!n || n->mute || is_vital(sim, n) ||
+	    count_nodes(sim, offsetof(struct sim_node, mute)) >= MOST_MUTE)
 		return false;
 	n->mute = true;
+	return true;
+}
+
+/* What lies behind it must not depend on it; that it is well again counts as a change. */
+static bool sicken_switch(struct sim *sim, const struct sim_step *step)
+{
+	struct sim_node *n = sim_nodes_find(sim, step->node);
+
+	if (!n || !n->is_switch || n->dead || n->sick || is_vital(sim, n) ||
+	    count_nodes(sim, offsetof(struct sim_node, sick)) >= MOST_SICK ||
+	    !stays_connected(sim, n, DL_NONE))
+		return false;
+	n->sick = true;
+	sim->last_change = sim->now;
 	return true;
 }
 
@@ -177,9 +196,11 @@ static bool hear_node(struct sim *sim, const struct sim_step *step)
 {
 	struct sim_node *n = sim_nodes_find(sim, step->node);
 
-	if (!n || !n->mute)
+	if (!n || (!n->mute && !n->sick))
 		return false;
-	n->mute = false;
+	if (n->sick)
+		sim->last_change = sim->now;
+	n->mute = n->sick = false;
 	sim->disturbed = sim->now;
 	return true;
 }
@@ -195,23 +216,93 @@ static bool set_loss(struct sim *sim, const struct sim_step *step)
 
 /* ---- subnet managers ----------------------------------------------------------- */
 
+/* The one that is running under the number; or NULL. */
+static struct sim_sm *find_sm(struct sim *sim, const struct sim_step *step)
+{
+	struct sim_sm *sm = &sim->sms[step->arg[0] % SIM_MOST_SMS];
+
+	return step->arg[0] < sim->nsms && sm->pid ? sm : NULL;
+}
+
 static bool sweep(struct sim *sim, const struct sim_step *step)
 {
-	if (step->arg[0] >= sim->nsms || !sim->sms[step->arg[0]].pid)
+	struct sim_sm *sm = find_sm(sim, step);
+
+	if (!sm || sm->paused)
 		return false;
-	sim->sms[step->arg[0]].share->signal = SIGHUP;
-	sim->sms[step->arg[0]].share->ready = true;
+	sm->share->signal = SIGHUP;
+	sm->share->ready = true;
 	return true;
 }
 
 static bool stop_sm(struct sim *sim, const struct sim_step *step)
 {
-	if (step->arg[0] >= sim->nsms || !sim->sms[step->arg[0]].pid)
+	if (!find_sm(sim, step))
 		return false;
 	sim_process_kill(sim, step->arg[0]);
-	/* Nobody will say whether the change that it was at was proven. */
-	sim_log_flush(sim, true);
-	sim->clean = false;
+	return true;
+}
+
+/* It is stopped as by a debugger: MADs wait for it, time passes. */
+static bool pause_sm(struct sim *sim, const struct sim_step *step)
+{
+	struct sim_sm *sm = find_sm(sim, step);
+
+	if (!sm || sm->paused)
+		return false;
+	sm->paused = true;
+	sim->disturbed = sim->now;
+	return true;
+}
+
+static bool resume_sm(struct sim *sim, const struct sim_step *step)
+{
+	struct sim_sm *sm = find_sm(sim, step);
+
+	if (!sm || !sm->paused)
+		return false;
+	sm->paused = false;
+	sm->last_sent = sim->disturbed = sim->now;
+	return true;
+}
+
+static bool kill_sm_at(struct sim *sim, const struct sim_step *step)
+{
+	struct sim_sm *sm = find_sm(sim, step);
+
+	if (!sm || !step->arg[1])
+		return false;
+	sm->share->die = step->arg[1];
+	return true;
+}
+
+static bool starve_sm(struct sim *sim, const struct sim_step *step)
+{
+	struct sim_sm *sm = find_sm(sim, step);
+
+	if (!sm || !step->arg[1])
+		return false;
+	sm->share->starve = step->arg[1];
+	return true;
+}
+
+static bool deny_sm(struct sim *sim, const struct sim_step *step)
+{
+	struct sim_sm *sm = find_sm(sim, step);
+
+	if (!sm)
+		return false;
+	sm->share->deny = step->arg[1];
+	return true;
+}
+
+static bool measure_sm(struct sim *sim, const struct sim_step *step)
+{
+	struct sim_sm *sm = find_sm(sim, step);
+
+	if (!sm || sm->paused)
+		return false;
+	sm->share->measure = sm->share->ready = true;
 	return true;
 }
 
@@ -239,8 +330,13 @@ static bool calm(struct sim *sim, const struct sim_step *step)
 			sim->disturbed = sim->now;
 		sim->nodes[i].mute = false;
 	}
-	for (uint32_t i = 0; i < sim->nsms; i++)
+	for (uint32_t i = 0; i < sim->nsms; i++) {
+		resume_sm(sim, &(struct sim_step){ .arg = { i } });
 		running += sim->sms[i].pid != 0;
+		if (sim->sms[i].pid)
+			sim->sms[i].share->die = sim->sms[i].share->starve =
+				sim->sms[i].share->deny = 0;
+	}
 	if (!running)
 		sim_process_start(sim, 0, sim->sms[0].node);
 	return true;
@@ -255,6 +351,10 @@ bool sim_apply(struct sim *sim, const struct sim_step *step)
 		[SIM_STEP_HEAR] = hear_node,	   [SIM_STEP_LOSS] = set_loss,
 		[SIM_STEP_SWEEP] = sweep,	   [SIM_STEP_STOP] = stop_sm,
 		[SIM_STEP_START] = start_sm,	   [SIM_STEP_SETTLE] = calm,
+		[SIM_STEP_SICK] = sicken_switch,   [SIM_STEP_DIE] = kill_sm_at,
+		[SIM_STEP_PAUSE] = pause_sm,	   [SIM_STEP_RESUME] = resume_sm,
+		[SIM_STEP_STARVE] = starve_sm,	   [SIM_STEP_DENY] = deny_sm,
+		[SIM_STEP_MEASURE] = measure_sm,
 	};
 	bool done = apply[step->kind](sim, step);
 

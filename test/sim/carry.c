@@ -264,7 +264,7 @@ static void arrive(struct sim *sim, struct sim_node *from, struct sim_msg *m)
 			     is_directed(m) ? go_directed(sim, from, s) :
 					      go_by_lid(sim, from, m->mad.lid);
 
-	if (n && n->mute)
+	if (n && (n->mute || n->sick))
 		sim->disturbed = sim->now;
 	if (!n || n->dead || n->mute) {
 		sim_msg_free(sim, m);

@@ -50,6 +50,7 @@ struct sim_judge *sim_judge_new(struct sim *sim)
 	for (uint32_t lid = 0; lid < IB_LID_MCAST_START_HO; lid++)
 		j->columns[lid].owner = j->columns[lid].had = DL_NONE;
 	j->groups = sim_alloc(SIM_MLIDS, sizeof(*j->groups));
+	j->revised = DL_NONE;
 	sim_order_init(sim);
 	return j;
 }
@@ -181,6 +182,21 @@ static void set_owner(struct sim *sim, uint32_t lid, uint32_t owner)
 			update_next(sim, lid, &sim->nodes[i]);
 }
 
+/* An end port gives a LID up.  It is another's that has it too, as after a takeover. */
+static void give_up(struct sim *sim, uint32_t lid, uint32_t port)
+{
+	struct sim_judge *j = sim->judge;
+	uint32_t heir = DL_NONE;
+
+	if (j->columns[lid].owner != port)
+		return;
+	for (uint32_t p = 0; p < sim->nports; p++)
+		if (p != port && j->lid[p] && lid >= j->lid[p] &&
+		    lid < j->lid[p] + (1u << j->lmc[p]))
+			heir = p;
+	set_owner(sim, lid, heir);
+}
+
 static void update_lids(struct sim *sim, uint32_t port)
 {
 	struct sim_judge *j = sim->judge;
@@ -193,8 +209,7 @@ static void update_lids(struct sim *sim, uint32_t port)
 	if (lid == j->lid[port] && lmc == j->lmc[port])
 		return;
 	for (uint32_t i = 0; j->lid[port] && i < 1u << j->lmc[port]; i++)
-		if (j->columns[j->lid[port] + i].owner == port)
-			set_owner(sim, j->lid[port] + i, DL_NONE);
+		give_up(sim, j->lid[port] + i, port);
 	if (sim->o.verbose > 1)
 		sim_say(sim, "LID of %s: %u, was %u", sim->nodes[p->node].name, lid, j->lid[port]);
 	j->lid[port] = lid;
@@ -276,10 +291,26 @@ void sim_judge_lft(struct sim *sim, struct sim_node *n, uint32_t first)
 			update_next(sim, lid, n);
 }
 
+/* OpenSM cuts maps to OperVLs as they are, and a map after power on is all zero. */
+static bool is_cut_of(const uint8_t *was, const uint8_t *now)
+{
+	for (unsigned int mask = 0; mask < SIM_VLS; mask = 2 * mask + 1) {
+		unsigned int same = 0;
+
+		for (unsigned int i = 0; i < 8; i++)
+			same += was[i] == (now[i] & (mask << 4 | mask));
+		if (same == 8)
+			return true;
+	}
+	return false;
+}
+
 void sim_judge_map(struct sim *sim, struct sim_node *n, unsigned int in, unsigned int out,
 		   const uint8_t *before, unsigned int vls_code)
 {
 	const struct sim_port *o = sim_port_at(sim, n, out);
+	struct sim_judge *j = sim->judge;
+	char text[128];
 	unsigned int vls_before = before ? sim_flow_vls(o) : sim_flow_vls_of(vls_code);
 	unsigned int first = in == SIM_NO_PORT ? 0 : in, last = in == SIM_NO_PORT ? n->nports : in;
 
@@ -292,6 +323,13 @@ void sim_judge_map(struct sim *sim, struct sim_node *n, unsigned int in, unsigne
 
 		for (uint32_t lid = 1; lid < sim->judge->ncolumns; lid++)
 			sim_flow_map(sim, lid, n, in, out, was, vls_before);
+		if (j->revised != DL_NONE && !is_cut_of(was, o->sl2vl + 8 * in)) {
+			snprintf(text, sizeof(text),
+				 "on their way through %s from port %u to port %u", n->name, in,
+				 out);
+			sim_log_unsafe(sim, SIM_REVISED, text);
+		}
+		j->revised = DL_NONE;
 		sim_groups_map(sim, n, in, out, was, vls_before);
 	}
 }

@@ -82,7 +82,8 @@ struct sim_judge {
 	struct sim_leaving *leaving; /* a queue: when what is left has gone */
 	uint64_t first_leaving, nleaving;
 	uint32_t leaving_cap;
-	bool by_write; /* is what changes now due to an SMP? */
+	uint32_t revised; /* the link where packets change their VL with a map; or DL_NONE */
+	bool by_write;	  /* is what changes now due to an SMP? */
 };
 
 static inline bool sim_set_is_empty(const struct sim_set *s)

@@ -332,6 +332,8 @@ void sim_flow_map(struct sim *sim, uint32_t lid, struct sim_node *s, unsigned in
 		sim_flow_step(before, vls_before, &c->flow.total[peer], &was);
 		sim_flow_step(map_of(sim, s, in, out), sim_flow_vls(o), &c->flow.total[peer], &is);
 		sim_flow_depend(sim, s, in, out, was, is);
+		if (was != is)
+			sim->judge->revised = link;
 	}
 	sim_flow_refresh(sim, lid, link);
 }

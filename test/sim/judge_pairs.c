@@ -9,7 +9,7 @@
 
 #include "judge.h"
 
-/* Nodes with a physical path to the node of a running subnet manager. */
+/* Nodes with a physical path to the node of a running subnet manager, across switches that are well. */
 static bool *find_connected(const struct sim *sim)
 {
 	uint32_t *queue = sim_alloc(sim->nnodes, sizeof(*queue)), n = 0;
@@ -30,6 +30,8 @@ static bool *find_connected(const struct sim *sim)
 			if (!sim_is_live(p))
 				continue;
 			far = sim->ports[p->peer].node;
+			if (sim->nodes[far].sick)
+				continue;
 			if (!in[far])
 				queue[n++] = far;
 			in[far] = true;

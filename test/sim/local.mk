@@ -15,7 +15,7 @@ test_sim_sim_SOURCES = test/sim/sim.h test/sim/share.h test/sim/judge.h \
 test_sim_sim_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 test_sim_sim_LDADD = libdlread.la libdlroute.la
 test_sim_sm_la_SOURCES = test/sim/sm.h test/sim/share.h test/sim/sm_turn.c test/sim/sm_threads.c \
-	test/sim/sm_time.c test/sim/sm_umad.c
+	test/sim/sm_time.c test/sim/sm_umad.c test/sim/sm_faults.c
 # No checked variants of printf() and others: their names are taken here.
 test_sim_sm_la_CFLAGS = $(AM_CFLAGS) -U_FORTIFY_SOURCE -fno-builtin
 test_sim_sm_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere

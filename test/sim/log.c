@@ -21,6 +21,12 @@ void sim_log_unsafe(struct sim *sim, enum sim_finding what, const char *text)
 {
 	struct sim_log *l = &sim->log;
 
+	/* A sweep that is not proven writes on after it has said so. */
+	for (uint32_t i = 0; i < sim->nsms; i++)
+		if (sim->sms[i].pid && sim->sms[i].unproven == sim->sms[i].sweep_at) {
+			sim->admitted++;
+			return;
+		}
 	if (l->nheld < MOST_HELD) {
 		l->held[l->nheld].what = what;
 		l->held[l->nheld].time = sim->now;
@@ -74,7 +80,7 @@ static bool number_before(const char *line, const char *words, uint64_t *out)
 static bool was_undisturbed(const struct sim *sim, const struct sim_sm *sm)
 {
 	for (uint32_t i = 0; i < sim->nnodes; i++)
-		if (sim->nodes[i].mute)
+		if (sim->nodes[i].mute || sim->nodes[i].sick)
 			return false;
 	return sim->last_change < sm->sweep_at && sim->disturbed < sm->sweep_at;
 }
@@ -105,6 +111,7 @@ static void read_transition(struct sim *sim, struct sim_sm *sm, const char *line
 	sim->transitions++;
 	if (strstr(line, "not proven")) {
 		sim->unproven++;
+		sm->unproven = sm->sweep_at;
 		if (was_undisturbed(sim, sm))
 			sim_find(sim, SIM_UNPROVEN, "%s", strstr(line, "transition:"));
 		sim_log_flush(sim, false);

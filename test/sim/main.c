@@ -23,6 +23,7 @@
 const char *const sim_finding_names[SIM_FINDINGS] = {
 	[SIM_LOOP] = "credit loop",
 	[SIM_CIRCLE] = "packets in a circle",
+	[SIM_REVISED] = "VL changed under way",
 	[SIM_LOST] = "pair lost",
 	[SIM_SL] = "granted SL changed",
 	[SIM_UNPROVEN] = "not proven",
@@ -30,6 +31,7 @@ const char *const sim_finding_names[SIM_FINDINGS] = {
 	[SIM_SLOW] = "query unanswered",
 	[SIM_TABLES] = "tables wrong",
 	[SIM_HUNG] = "hung",
+	[SIM_LEAK] = "memory grows",
 	[SIM_ENDED] = "ended by itself",
 	[SIM_TWIN] = "judge at odds with the verifier",
 };
@@ -104,6 +106,9 @@ enum {
 	OPTION_OPENSM,
 	OPTION_DIR,
 	OPTION_KEEP,
+	OPTION_BARE,
+	OPTION_RAISE,
+	OPTION_HARSH,
 	OPTION_QUERIES,
 	OPTION_PLUGIN_OPTIONS,
 	OPTION_CONFIG,
@@ -127,6 +132,9 @@ static const struct option options[] = {
 	{ "opensm", required_argument, NULL, OPTION_OPENSM },
 	{ "dir", required_argument, NULL, OPTION_DIR },
 	{ "keep", no_argument, NULL, OPTION_KEEP },
+	{ "bare", required_argument, NULL, OPTION_BARE },
+	{ "raise", required_argument, NULL, OPTION_RAISE },
+	{ "harsh", required_argument, NULL, OPTION_HARSH },
 	{ "queries", required_argument, NULL, OPTION_QUERIES },
 	{ "plugin-options", required_argument, NULL, OPTION_PLUGIN_OPTIONS },
 	{ "config", required_argument, NULL, OPTION_CONFIG },
@@ -183,6 +191,15 @@ static void set_option(struct sim_options *o, int option, const char *value)
 		break;
 	case OPTION_PREEMPT:
 		o->preempt = (uint32_t)strtoul(value, NULL, 0);
+		break;
+	case OPTION_BARE:
+		o->bare = strtoul(value, NULL, 0) != 0;
+		break;
+	case OPTION_RAISE:
+		o->raise = strtoul(value, NULL, 0) != 0;
+		break;
+	case OPTION_HARSH:
+		o->harsh = strtoul(value, NULL, 0) != 0;
 		break;
 	case OPTION_STALL:
 		o->stall = (uint32_t)strtoul(value, NULL, 0);
@@ -293,7 +310,7 @@ static void read_options(struct sim_options *o, int argc, char **argv)
 	o->promises = !strcmp(o->engine, "dateline") && strcmp(o->mode, "classic");
 }
 
-/* Have the fabric and its configuration written by the command, with switches of so many ports. */
+/* A clean directory, with a fabric and its configuration written by the command. */
 static void generate(struct sim_options *o)
 {
 	char *command, x[16], y[16], z[16];
@@ -302,9 +319,10 @@ static void generate(struct sim_options *o)
 	if (sscanf(o->torus, "%15[0-9]x%15[0-9]x%15[0-9]", x, y, z) != 3)
 		sim_die("no torus: %s", o->torus);
 	if (asprintf(&command,
-		     "'%s/dateline' gen %s %s %s -o '%s/fabric' 2>'%s/gen.log' && "
+		     "rm -rf '%s'/sm[0-9] && '%s/dateline' gen %s %s %s -o '%s/fabric' "
+		     "2>'%s/gen.log' && "
 		     "sed -i 's/^Switch\t36/Switch\t%u/' '%s/fabric.net'",
-		     o->build, x, y, z, o->dir, o->dir, o->ports, o->dir) < 0)
+		     o->dir, o->build, x, y, z, o->dir, o->dir, o->ports, o->dir) < 0)
 		sim_die("no memory");
 	status = system(command);
 	if (status)
@@ -342,8 +360,11 @@ static void write_script(const struct sim *sim)
 
 	if (!f)
 		sim_die("%s: %s", path, strerror(errno));
-	fprintf(f, "torus %s\nports %u\nengine %s\nmode %s\nseed %" PRIu64 "\nsms %u\nqueries %u\n",
-		o->torus, o->ports, o->engine, o->mode, o->seed, o->sms, o->queries_ms);
+	fprintf(f,
+		"torus %s\nports %u\nengine %s\nmode %s\nseed %" PRIu64
+		"\nsms %u\nqueries %u\nbare %d\nraise %d\n",
+		o->torus, o->ports, o->engine, o->mode, o->seed, o->sms, o->queries_ms, o->bare,
+		o->raise);
 	if (o->plugin_options)
 		fprintf(f, "plugin-options %s\n", o->plugin_options);
 	sim_script_write(sim->script, f);

@@ -3,10 +3,11 @@
 #
 # usage: mutants.bash BUILD [NAME...]
 #
-# Old defects of the plugin, put back one at a time into a copy: does the rig find
-# each within DATELINE_EVENTS events (10,000)?  What the same run finds without the
-# defect does not count.  A line for each says after how many events, and what was found
-# first; the last line counts.  Exit status 0 if all were found.
+# Old defects, put back one at a time into a copy: does the rig find each within
+# DATELINE_EVENTS events (10,000)?  Only what the defect leads to counts, and only
+# where the same run finds no such thing without it.  A line for each says after how
+# many events, and what was found first; the last line counts.  Exit status 0 if all
+# were found.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -17,56 +18,61 @@ chunk=250
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Each: a name, a file, what sed does to it, and what is run.
+# Each: a name, a file, what sed does to it, what is found, and what is run.
 mutants() {
 	cat <<'END'
-dead-switches-asked|plugin/recall.c|s/sw->p_node->discovery_count/true/|--sms 2
-written-at-once|plugin/phases.c|s/phases_write_tables(e, p->plan.closed, /phases_write_tables(e, \&p->opened, /|
-refused-not-tried-again|plugin/engine.c|s/osm->subn.subnet_initialization_error = TRUE/osm->subn.subnet_initialization_error \&= TRUE/|
-operational-vls-ignored|plugin/engine.c|/^static void ask_for_maps/,/^}/s/if (e->in_force->cut \&\&/if (false \&\&/|
+sick-switch-vetoes|plugin/import.c|/^static int take_part/,/^}/{s/if (err < 0 .. !rest)/if (true)/;s/return err < 0 ? err : 0/return rest ? -EINVAL : err < 0 ? err : 0/}|pair lost|
+sls-change-at-takeover|plugin/recall.c|/^int dl_recall_torus/,/^}/s/!e->recall.set_up_before/true/|granted SL changed|--sms 2 --bare 1
+dead-switches-asked|plugin/recall.c|s/sw->p_node->discovery_count/true/|not proven|--sms 2
+written-at-once|plugin/phases.c|s/phases_write_tables(e, p->plan.closed, /phases_write_tables(e, \&p->opened, /|credit loop|
+maps-before-entries-close|plugin/phases.c|/^bool dl_phases_hold_maps/,/^}/s/return e->phases/return false \&\& e->phases/|VL changed under way|--sms 2 --mode proven,any-sl
+refused-not-tried-again|plugin/engine.c|s/osm->subn.subnet_initialization_error = TRUE/osm->subn.subnet_initialization_error \&= TRUE/|pair lost|
+operational-vls-ignored|plugin/engine.c|/^static void ask_for_maps/,/^}/s/if (e->in_force->cut \&\&/if (false \&\&/|credit loop|--raise 1
+wake-up-lost|test/sim/sm_threads.c|/^static void drop_mutex/,/^}/s/if (m->waiters)/if (m->waiters \&\& sm_random(\&sm_random_state, 100))/|hung|
 END
 }
 
-# findings PLUGIN SEED OPTIONS: of a run.
+# findings BUILD SEED KIND OPTIONS: of a run, those of one kind.
 findings() {
 	# shellcheck disable=SC2086 # options are words
-	"$build/test/sim/sim" --build "$build" --dir "$work/run" --seed "$2" --events "$chunk" \
-		$3 --plugin "$1" | sed -n 's/^ *[0-9.]* FOUND //p' || :
+	"$1/test/sim/sim" --build "$1" --dir "$work/run" --seed "$2" --events "$chunk" $4 |
+		sed -n "s/^ *[0-9.]* FOUND \($3:\)/\1/p" || :
 	rm -rf "$work/run"
 }
 
-# try NAME FILE EDIT OPTIONS
+# try NAME FILE EDIT KIND OPTIONS
 try() {
-	local seed=0 events=0 said
+	local seed=0 events=0 said=
 
-	rm -rf "$work/plugin" "$work/tree"
-	mkdir "$work/tree"
-	tar -C "$top" --exclude=.git --exclude=./build -cf - . | tar -C "$work/tree" -xf -
-	cp -a "$build" "$work/tree/build"
 	sed -i "$3" "$work/tree/$2"
 	if cmp -s "$top/$2" "$work/tree/$2"; then
 		printf '%s: %s has changed, the edit does nothing\n' "$1" "$2"
 		return 1
 	fi
-	make -C "$work/tree/build" -s WERROR= plugin/libosmdateline.la >"$work/log" 2>&1 || {
+	make -C "$work/tree/build" -s WERROR= plugin/libosmdateline.la test/sim/sm.la \
+		>"$work/log" 2>&1 || {
 		cat "$work/log"
 		return 1
 	}
 	while ((events < limit)); do
 		seed=$((seed + 1)) events=$((events + chunk))
-		said=$(findings "$work/tree/build/plugin/.libs" "$seed" "$4")
-		[[ ! $said ]] || [[ $(findings "$build/plugin/.libs" "$seed" "$4") ]] || break
+		said=$(findings "$work/tree/build" "$seed" "$4" "$5")
+		[[ ! $said ]] || [[ $(findings "$build" "$seed" "$4" "$5") ]] || break
 		said=
 	done
+	cp "$top/$2" "$work/tree/$2"
 	printf '%s: %s within %d events: %s\n' "$1" "$([[ $said ]] && echo found || echo MISSED)" \
 		"$events" "${said%%$'\n'*}"
 	[[ $said ]]
 }
 
+mkdir "$work/tree"
+tar -C "$top" --exclude=.git --exclude=./build -cf - . | tar -C "$work/tree" -xf -
+cp -a "$build" "$work/tree/build"
 found=0 missed=0
-while IFS='|' read -r name file edit options; do
+while IFS='|' read -r name file edit kind options; do
 	(($# == 0)) || [[ " $* " == *" $name "* ]] || continue
-	if try "$name" "$file" "$edit" "$options" </dev/null; then
+	if try "$name" "$file" "$edit" "$kind" "$options" </dev/null; then
 		found=$((found + 1))
 	else
 		missed=$((missed + 1))

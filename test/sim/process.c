@@ -29,6 +29,7 @@
 #define PATIENCE 120 /* seconds of the wall clock that a turn may take */
 #define PROCESSORS 3
 #define TOP_PRIORITY 10
+#define MOST_GROWTH 16384      /* bytes between two measurements */
 #define COALESCE (25 * SIM_US) /* MADs that come one soon after the other come in one turn */
 
 /* ---- a process begins --------------------------------------------------------- */
@@ -68,8 +69,9 @@ static void write_config(const struct sim *sim, uint32_t number)
 		sim_die("opensm.conf: %s", strerror(errno));
 	mode = mode_of(o, number, &length);
 	fprintf(f, "qos TRUE\nforce_log_flush TRUE\nrouting_engine %s,no_fallback\n", o->engine);
-	fprintf(f, "torus_config torus.conf\nsminfo_polling_timeout 1000\n");
-	fprintf(f, "polling_retry_number 2\n");
+	fprintf(f, "sminfo_polling_timeout 1000\npolling_retry_number 2\n");
+	if (!o->bare)
+		fprintf(f, "torus_config torus.conf\n");
 	if (!strcmp(o->engine, "dateline"))
 		fprintf(f, "event_plugin_name osmdateline\nevent_plugin_options mode=%.*s%s%s\n",
 			length, mode, o->plugin_options ? " " : "",
@@ -88,7 +90,8 @@ static void prepare_directory(const struct sim *sim, uint32_t number)
 	char name[PATH_MAX];
 
 	write_config(sim, number);
-	link_to(sim->o.torus_config, "torus.conf");
+	if (!sim->o.bare)
+		link_to(sim->o.torus_config, "torus.conf");
 	link_to(sim->o.shim, "sm.so");
 	snprintf(name, sizeof(name), "%s/libosmdateline.so", sim->o.plugin_dir);
 	link_to(name, "libosmdateline.so");
@@ -177,6 +180,9 @@ static void bury(struct sim *sim, struct sim_sm *sm)
 	munmap(sm->share, sizeof(*sm->share));
 	sm->share = NULL;
 	sm->pid = 0;
+	sm->paused = false;
+	sm->failed = 0;
+	sm->heap = 0;
 }
 
 void sim_process_kill(struct sim *sim, uint32_t number)
@@ -188,6 +194,9 @@ void sim_process_kill(struct sim *sim, uint32_t number)
 	kill(sm->pid, SIGKILL);
 	waitpid(sm->pid, NULL, 0);
 	bury(sim, sm);
+	/* Nobody will say whether the change that it was at was proven. */
+	sim_log_flush(sim, true);
+	sim->clean = false;
 }
 
 void sim_process_end(struct sim *sim)
@@ -259,11 +268,25 @@ static bool wait_for_turn(struct sim *sim, struct sim_sm *sm)
 			return false;
 		}
 	}
-	if (!sm->share->ended)
+	if (!sm->share->ended || sm->share->died)
 		return true;
 	waitpid(sm->pid, &status, 0);
 	ended_by_itself(sim, sm, status);
 	return false;
+}
+
+/* How much memory it needs, compared with the last time. */
+static void compare_heap(struct sim *sim, struct sim_sm *sm)
+{
+	uint64_t heap = sm->share->heap;
+
+	sm->share->heap = 0;
+	if (sim->o.verbose)
+		sim_say(sim, "sm%d: %" PRIu64 " bytes in use", (int)(sm - sim->sms), heap);
+	if (sm->heap && heap > sm->heap + MOST_GROWTH)
+		sim_find(sim, SIM_LEAK, "sm%d: %" PRIu64 " bytes in use, %" PRIu64 " before",
+			 (int)(sm - sim->sms), heap, sm->heap);
+	sm->heap = heap;
 }
 
 static void give_turn(struct sim_share *s)
@@ -293,6 +316,13 @@ static void collect(struct sim *sim, struct sim_sm *sm)
 	}
 	s->nout = 0;
 	sim->now = s->now;
+	if (s->failed != sm->failed)
+		sim->disturbed = sim->now;
+	sm->failed = s->failed;
+	if (s->heap)
+		compare_heap(sim, sm);
+	if (s->died)
+		sim_process_kill(sim, (uint32_t)(sm - sim->sms));
 }
 
 static void take_turn(struct sim *sim, struct sim_sm *sm, uint64_t limit)

@@ -15,24 +15,42 @@
 #define ASKING (300 * SIM_SECOND)
 #define SETTLE_LOOK (500 * SIM_MS)
 #define SETTLE_BOUND (600 * SIM_SECOND) /* one after the other, maps of a dead switch time out */
+#define UNPROMISED (60 * SIM_SECOND)	/* the same of engines that promise nothing */
 #define LIGHT_SWEEP (12 * SIM_SECOND)	/* within that time what went wrong is tried again */
 #define JOIN_BOUND (60 * SIM_SECOND)	/* OpenSM may never ask a host to register again */
 #define QUERY_BOUND (10 * SIM_SECOND)
 #define MOST_TRIES 300
 #define SILENCE (35 * SIM_SECOND) /* light sweeps come every 10 s */
 
-/* Each kind of event: its word, the arguments behind it, and how often it is drawn. */
+/*
+ * Each kind of event: its word, the arguments behind it, and how often it is drawn; if
+ * harsh, by `--harsh 1` only.
+ */
 static const struct {
 	const char *word;
 	bool node;
 	unsigned int nargs, weight;
+	bool harsh;
 } kinds[SIM_STEP_KINDS] = {
-	[SIM_STEP_CUT] = { "cut", true, 1, 4 },	      [SIM_STEP_MEND] = { "mend", true, 1, 4 },
-	[SIM_STEP_FLAP] = { "flap", true, 2, 3 },     [SIM_STEP_KILL] = { "kill", true, 0, 2 },
-	[SIM_STEP_REVIVE] = { "revive", true, 0, 2 }, [SIM_STEP_MUTE] = { "mute", true, 0, 1 },
-	[SIM_STEP_HEAR] = { "hear", true, 0, 1 },     [SIM_STEP_LOSS] = { "loss", false, 3, 1 },
-	[SIM_STEP_SWEEP] = { "sweep", false, 1, 1 },  [SIM_STEP_STOP] = { "stop", false, 1, 1 },
-	[SIM_STEP_START] = { "start", false, 1, 1 },  [SIM_STEP_SETTLE] = { "settle", false, 0, 0 },
+	[SIM_STEP_CUT] = { "cut", true, 1, 4 },
+	[SIM_STEP_MEND] = { "mend", true, 1, 4 },
+	[SIM_STEP_FLAP] = { "flap", true, 2, 3 },
+	[SIM_STEP_KILL] = { "kill", true, 0, 2 },
+	[SIM_STEP_REVIVE] = { "revive", true, 0, 2 },
+	[SIM_STEP_MUTE] = { "mute", true, 0, 1 },
+	[SIM_STEP_HEAR] = { "hear", true, 0, 1 },
+	[SIM_STEP_LOSS] = { "loss", false, 3, 1 },
+	[SIM_STEP_SWEEP] = { "sweep", false, 1, 1 },
+	[SIM_STEP_STOP] = { "stop", false, 1, 1 },
+	[SIM_STEP_START] = { "start", false, 1, 1 },
+	[SIM_STEP_SETTLE] = { "settle", false, 0, 0 },
+	[SIM_STEP_SICK] = { "sick", true, 0, 1, true },
+	[SIM_STEP_DIE] = { "die", false, 2, 1, true },
+	[SIM_STEP_PAUSE] = { "pause", false, 1, 1, true },
+	[SIM_STEP_RESUME] = { "resume", false, 1, 1, true },
+	[SIM_STEP_STARVE] = { "starve", false, 2, 1, true },
+	[SIM_STEP_DENY] = { "deny", false, 2, 1, true },
+	[SIM_STEP_MEASURE] = { "measure", false, 1, 0 },
 };
 
 /* ---- text ---------------------------------------------------------------------- */
@@ -145,6 +163,16 @@ void sim_script_draw_args(struct sim *sim, struct sim_step *step)
 		for (unsigned int i = 0; i < 3; i++)
 			step->arg[i] = sim->loss ? 0 : sim_random(r, i ? 100 : 180);
 		break;
+	case SIM_STEP_DIE:
+		step->arg[1] = 1 + sim_random(r, sim_random(r, 2) ? 30 : 3000);
+		step->arg[0] = sim_random(r, sim->nsms);
+		break;
+	case SIM_STEP_STARVE:
+	case SIM_STEP_DENY:
+		step->arg[1] = 1 + sim_random(r, 60);
+		/* fall through */
+	case SIM_STEP_PAUSE:
+	case SIM_STEP_RESUME:
 	case SIM_STEP_SWEEP:
 	case SIM_STEP_STOP:
 	case SIM_STEP_START:
@@ -155,6 +183,11 @@ void sim_script_draw_args(struct sim *sim, struct sim_step *step)
 	}
 }
 
+static unsigned int weight_of(const struct sim *sim, unsigned int kind)
+{
+	return kinds[kind].harsh && !sim->o.harsh ? 0 : kinds[kind].weight;
+}
+
 struct sim_step sim_script_draw(struct sim *sim)
 {
 	struct sim_step step = { .kind = SIM_STEP_SETTLE };
@@ -163,10 +196,10 @@ struct sim_step sim_script_draw(struct sim *sim)
 	if (sim->script->since == sim->o.settle_every)
 		return step;
 	for (unsigned int k = 0; k < SIM_STEP_KINDS; k++)
-		all += kinds[k].weight;
+		all += weight_of(sim, k);
 	pick = sim_random(&sim->random_script, all);
-	for (step.kind = 0; pick >= kinds[step.kind].weight; step.kind++)
-		pick -= kinds[step.kind].weight;
+	for (step.kind = 0; pick >= weight_of(sim, step.kind); step.kind++)
+		pick -= weight_of(sim, step.kind);
 	step.after_ms = draw_gap(sim);
 	return step;
 }
@@ -211,17 +244,27 @@ static bool all_joined(const struct sim *sim, const struct sim_sm *master)
 
 		if (p->num && !sim->nodes[p->node].is_switch && sim_is_live(p) &&
 		    (!p->joined || &sim->sms[p->joined_sm] != master ||
-		     p->joined_run != master->run))
+		     p->joined_run != master->run) &&
+		    sim_judge_connected(sim, i))
 			return false;
 	}
 	return true;
+}
+
+/* No sweep ends without errors meanwhile. */
+static bool is_any_sick(const struct sim *sim)
+{
+	for (uint32_t i = 0; i < sim->nnodes; i++)
+		if (sim->nodes[i].sick)
+			return true;
+	return false;
 }
 
 /* Has the master finished a sweep since the last change, and does all work? */
 static bool is_settled(struct sim *sim, uint64_t *bad, char *example, size_t size)
 {
 	uint64_t pairs;
-	bool quiet = false;
+	bool quiet = is_any_sick(sim) && sim->now > sim->last_change + LIGHT_SWEEP + LIGHT_SWEEP;
 
 	*bad = sim_judge_unreached(sim, &pairs, example, size);
 	for (uint32_t i = 0; i < sim->nsms; i++) {
@@ -250,7 +293,8 @@ static bool settle(struct sim *sim)
 	char example[160] = "";
 	bool good = is_settled(sim, &bad, example, sizeof(example));
 
-	if (!good && sim->now - sim->script->settling < SETTLE_BOUND)
+	if (!good &&
+	    sim->now - sim->script->settling < (sim->o.promises ? SETTLE_BOUND : UNPROMISED))
 		return false;
 	if (bad && sim->o.promises)
 		sim_find(sim, SIM_LOST, "%" PRIu64 " pairs do not work, first: %s", bad, example);
@@ -258,13 +302,14 @@ static bool settle(struct sim *sim)
 	for (uint32_t i = 0; i < sim->nsms; i++)
 		if (sim->sms[i].last_up > well)
 			well = sim->sms[i].last_up;
-	if (good || sim->o.promises)
+	/* A sweep that asks a sick switch takes long. */
+	if ((good || sim->o.promises) && !is_any_sick(sim))
 		sim_client_check(sim, well, QUERY_BOUND);
 	sim_log_flush(sim, true);
-	joined = all_joined(sim, find_master(sim));
+	joined = all_joined(sim, find_master(sim)) && !is_any_sick(sim);
 	if (good)
 		sim_judge_verify(sim, joined);
-	sim->not_joined += good && !joined;
+	sim->not_joined += good && !all_joined(sim, find_master(sim));
 	if (sim->now - sim->script->settling > sim->slowest_settling)
 		sim->slowest_settling = sim->now - sim->script->settling;
 	sim->settled += good;

@@ -61,6 +61,10 @@ struct sim_share {
 	uint32_t processors; /* that the machine pretends to have */
 	bool keep_log;	     /* write log files? */
 	int32_t signal;	     /* to be handled now; 0: none */
+	uint32_t starve;     /* the plugin's allocation of this number, counted down, fails */
+	uint32_t deny;	     /* so many of the plugin's calls about files fail */
+	uint32_t die;	     /* at the lock of this number, counted down, it is killed */
+	bool measure;	     /* fill `heap` in */
 	struct sim_host_port port;
 	uint32_t nin;
 	struct sim_mad in[SIM_QUEUE];
@@ -70,6 +74,9 @@ struct sim_share {
 	bool is_sm;		    /* the IsSM bit of its port */
 	bool ended;		    /* its program has ended */
 	bool stuck;		    /* no thread can ever go on */
+	bool died;		    /* killed, as `die` asked for */
+	uint32_t failed;	    /* calls that were made to fail */
+	uint64_t heap;		    /* bytes in use; 0: not measured */
 	uint8_t agents[SIM_AGENTS]; /* class + 1 that the agent serves; 0: free */
 	uint64_t switches;	    /* of threads */
 	uint32_t nout;

@@ -11,7 +11,7 @@
  *	script.c	events as text; apply.c what each of them does
  *	judge*.c	what the switches hold, judged at every write
  *	log.c		what the subnet managers say
- *	main.c, shrink.c	options, verdict, fewer events for the same fault
+ *	main.c		options, verdict
  */
 #ifndef DL_SIM_SIM_H
 #define DL_SIM_SIM_H
@@ -100,7 +100,9 @@ struct sim_node {
 	uint32_t first; /* index of port 0 */
 	uint8_t nports;
 	bool is_switch;
-	bool dead, mute; /* mute: it forwards, but its agent does not answer */
+	bool dead;
+	bool mute; /* it forwards, but its agent does not answer, */
+	bool sick; /* ... or answers for itself, and not for its ports and tables */
 	unsigned int traps_due;
 	int sm; /* which subnet manager runs here, or -1 */
 	ib_switch_info_t switch_info;
@@ -122,6 +124,9 @@ struct sim_sm {
 	uint64_t sweeps;	 /* SUBNET UP lines */
 	uint64_t last_sent, last_up;
 	uint64_t wrote_at; /* entries of tables */
+	uint64_t unproven; /* `sweep_at` of the last one that the log does not call proven */
+	uint32_t failed;   /* calls that have been made to fail */
+	uint64_t heap;	   /* bytes in use when they were measured last; 0: never */
 };
 
 /* ---- hosts' path queries ------------------------------------------------------ */
@@ -137,6 +142,7 @@ struct sim_query {
 enum sim_finding {
 	SIM_LOOP,     /* a credit loop */
 	SIM_CIRCLE,   /* packets in a circle */
+	SIM_REVISED,  /* a map has changed the VL of packets under way */
 	SIM_LOST,     /* a pair with a path does not work */
 	SIM_SL,	      /* a granted SL changed */
 	SIM_UNPROVEN, /* a transition unproven though every switch answers */
@@ -144,6 +150,7 @@ enum sim_finding {
 	SIM_SLOW,     /* a path query without an answer */
 	SIM_TABLES,   /* tables that the full verifier refuses */
 	SIM_HUNG,     /* the subnet manager does not sweep any more */
+	SIM_LEAK,     /* it needs more memory than it did for the same */
 	SIM_ENDED,    /* its program ended by itself */
 	SIM_TWIN,     /* the judge and its reference model disagree: a fault of the rig */
 	SIM_FINDINGS
@@ -165,6 +172,9 @@ struct sim_options {
 	int64_t stay_ms;      /* a packet's in a switch; -1: LifeTimeValue; 0: none */
 	unsigned int verbose; /* 1: events and the engine's log; 2: writes as well */
 	bool keep;
+	bool bare;	     /* without torus_config */
+	bool harsh;	     /* draw sick switches, and subnet managers that fail, too */
+	bool raise;	     /* OperVLs begin anywhere up to VLCap after power on */
 	uint32_t queries_ms; /* between two path queries; 0: none */
 	bool any_sl;
 	bool promises; /* does the engine say what it has proven? */
@@ -214,6 +224,7 @@ struct sim {
 	uint64_t last_sweep; /* when it began */
 	bool clean;	     /* has the last sweep seen all that there was? */
 	uint64_t transitions, unproven;
+	uint64_t loops_kept; /* in tables that stay, of an engine that promises nothing */
 	uint64_t pairs_said, pairs_seen, pairs_of_adapters; /* interrupted */
 	uint64_t compared;				    /* times that both could be known */
 	uint32_t settled, unsettled, not_joined;
@@ -346,11 +357,18 @@ enum sim_step_kind {
 	SIM_STEP_KILL,
 	SIM_STEP_REVIVE,
 	SIM_STEP_MUTE,
+	SIM_STEP_SICK,
 	SIM_STEP_HEAR,
 	SIM_STEP_LOSS,
 	SIM_STEP_SWEEP,
 	SIM_STEP_STOP,
 	SIM_STEP_START,
+	SIM_STEP_DIE,
+	SIM_STEP_PAUSE,
+	SIM_STEP_RESUME,
+	SIM_STEP_STARVE,
+	SIM_STEP_DENY,
+	SIM_STEP_MEASURE,
 	SIM_STEP_SETTLE,
 	SIM_STEP_KINDS
 };

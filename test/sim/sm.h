@@ -13,6 +13,9 @@ extern uint64_t sm_random_state; /* of the scheduler */
 /* Let the simulator run, until it gives the turn back. */
 void sm_pass_turn(void);
 
+/* The process is killed here: the simulator does it. */
+void sm_die(void) __attribute__((noreturn));
+
 /* MADs that have come; 0: none.  *out holds until the next call. */
 int sm_take_mad(struct sim_mad *out);
 bool sm_has_mad(void);
@@ -39,6 +42,14 @@ void sm_interrupt_main(void);
 
 /* Print each thread's stack to standard error. */
 void sm_print_stacks(void);
+
+/* ---- faults (sm_faults.c) ----------------------------------------------------- */
+
+/* Report the memory in use. */
+void sm_measure(void);
+
+/* Does a call about files that the plugin makes at `from` fail?  Sets errno. */
+bool sm_is_denied(const void *from);
 
 /* ---- time (sm_time.c) --------------------------------------------------------- */
 

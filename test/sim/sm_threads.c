@@ -189,10 +189,12 @@ static void wake_one(const void *object)
 
 void sm_point(const char *what)
 {
-	const struct sim_share *s = sm_share;
+	struct sim_share *s = sm_share;
 
 	current->what = what;
-	sm_share->now += STEP_NS;
+	s->now += STEP_NS;
+	if (s->die && !--s->die)
+		sm_die();
 	if (s->stall && !sim_random(&sm_random_state, s->stall))
 		sm_block(NULL, s->now + sim_random(&sm_random_state, MAX_STALL_MS) * SIM_MS, what);
 	else if (s->now > s->limit + MAX_LEAD ||

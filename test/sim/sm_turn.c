@@ -94,8 +94,18 @@ void sm_pass_turn(void)
 	wait_for_turn();
 	number = sm_share->signal;
 	sm_share->signal = 0;
+	if (sm_share->measure)
+		sm_measure();
 	if (number)
 		sm_handle_signal(number);
+}
+
+void sm_die(void)
+{
+	sm_share->ended = sm_share->died = true;
+	give_turn();
+	for (;;)
+		syscall(SYS_futex, &sm_share->turn, FUTEX_WAIT, SIM_TURN_DRIVER, NULL, NULL, 0);
 }
 
 __attribute__((constructor)) static void begin(void)

@@ -198,6 +198,8 @@ int open(const char *path, int flags, ...)
 	va_start(args, flags);
 	mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, int) : 0;
 	va_end(args);
+	if (!is_issm && flags & (O_WRONLY | O_RDWR) && sm_is_denied(__builtin_return_address(0)))
+		return -1;
 	if (is_issm)
 		path = "/dev/null";
 	fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);

@@ -12,9 +12,9 @@
 
 static const char doc[] = "Write a torus or mesh of X by Y by Z switches: a netlist for ibsim and "
 			  "every other subcommand, and a torus-2QoS.conf that describes it."
-			  "\vA radix of 1 leaves a dimension out. Examples:\n"
+			  "\vA radix of 1 leaves a dimension out; Z is 1 unless given. Examples:\n"
 			  "\n"
-			  "  dateline gen 6 5 1 -o small\n"
+			  "  dateline gen 6 5 -o small\n"
 			  "  dateline gen 4 4 4 --hosts 16 --parallel 3 -o gordon\n"
 			  "  dateline gen 8 8 8 --fail-switch 3,3,3 --fail-link 0,0,0:+x -o hurt\n"
 			  "  dateline gen 5 4 3 --mesh xz --scramble 7 -o mixed\n"
@@ -97,8 +97,10 @@ static void finish_plan(const struct argp_state *state, void *to)
 	struct gen *gen = to;
 	struct dl_torus_plan *plan = &gen->plan;
 
+	if (!plan->grid.radix[1])
+		argp_error(state, "expected two or three radices, X Y [Z]");
 	if (!plan->grid.radix[DL_TORUS_DIMS - 1])
-		argp_error(state, "expected three radices, X Y Z");
+		plan->grid.radix[DL_TORUS_DIMS - 1] = 1;
 	if (!gen->prefix)
 		argp_error(state, "expected -o PREFIX");
 	for (const char *m = gen->mesh; m && *m; m++) {
@@ -204,7 +206,7 @@ static const struct tool_usage usage = {
 	.options = options,
 	.args = args,
 	.check = finish_plan,
-	.args_doc = "X Y Z -o PREFIX",
+	.args_doc = "X Y [Z] -o PREFIX",
 	.doc = doc,
 };
 
@@ -239,6 +241,7 @@ static void gen_report(const struct tool *tool, const char *prefix, const struct
 	       tool_s(f->nnodes - f->nswitches), cables, tool_s(cables));
 	dl_log(&tool->log, DL_LOG_INFO, "%s.torus.conf: %u seed%s", prefix, c->nseeds,
 	       tool_s(c->nseeds));
+	dl_log(&tool->log, DL_LOG_INFO, "to simulate it: ibsim -s %s.net", prefix);
 }
 
 int tool_cmd_gen(struct tool *tool, int argc, char **argv)

@@ -103,12 +103,36 @@ struct choice {
 	int first; /* index in argv of the subcommand */
 };
 
+/*
+ * "help" is --help, "help route" is "route --help", for which argv[first + 1] becomes
+ * "--help".
+ */
+static bool main_take_help(struct argp_state *state, char **arg)
+{
+	static char help[] = "--help";
+	int first = state->next - 1;
+
+	if (strcmp(*arg, "help"))
+		return false;
+	if (state->next == state->argc) {
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return true;
+	}
+	if (state->argc > first + 2)
+		argp_error(state, "\"%s\" is one argument too many", state->argv[first + 2]);
+	*arg = state->argv[first] = state->argv[first + 1];
+	state->argv[first + 1] = help;
+	return false;
+}
+
 static error_t parse_main(int key, char *arg, struct argp_state *state)
 {
 	struct choice *choice = state->input;
 
 	switch (key) {
 	case ARGP_KEY_ARG:
+		if (main_take_help(state, &arg))
+			return 0;
 		for (const struct command *c = commands; c->word; c++) {
 			if (strcmp(arg, c->word))
 				continue;
@@ -145,9 +169,9 @@ static const struct argp main_argp = {
 	       "A first look: make a fabric of 6 by 5 switches with two "
 	       "adapters each, as a netlist and a torus-2QoS.conf.\n"
 	       "\n"
-	       "  dateline gen 6 5 1 --hosts 2 -o first\n"
+	       "  dateline gen 6 5 --hosts 2 -o first\n"
 	       "\n"
-	       "Each subcommand explains itself: dateline SUBCOMMAND --help\n"
+	       "Each subcommand explains itself: dateline help SUBCOMMAND\n"
 	       "\n"
 	       "Exit status: 0 good, 1 a finding, 2 usage or bad input, "
 	       "3 environment.",

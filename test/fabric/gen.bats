@@ -254,6 +254,27 @@ status() {
 	grep -q 'wrong.conf:5 contradicts .* "S_1_0_0" is at its place (1,0,0)' err
 }
 
+@test "two radices are a torus in two dimensions; help is --help" {
+	status 0 dateline gen 6 5 -o two
+	grep -qx 'dateline: to simulate it: ibsim -s two.net' err
+	status 0 dateline gen 6 5 1 -o three
+	cmp two.net three.net
+	cmp two.torus.conf three.torus.conf
+	status 2 dateline gen 6 -o one
+	status 2 dateline gen -o none
+	for words in '' gen verify; do
+		# shellcheck disable=SC2086
+		status 0 dateline help $words
+		mv out helped
+		# shellcheck disable=SC2086
+		status 0 dateline $words --help
+		cmp helped out
+	done
+	status 2 dateline help nonsense
+	grep -q 'there is no subcommand "nonsense"' err
+	status 2 dateline help gen verify
+}
+
 @test "discover: a switch or a cable that is missing is a finding" {
 	status 0 dateline gen 5 5 1 --parallel 2 -o f
 	status 0 dateline discover f.net --torus-config f.torus.conf

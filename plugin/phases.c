@@ -463,13 +463,17 @@ static void phases_count_cut(struct dl_engine *e)
 static void phases_finish(struct dl_engine *e, bool confirmed, bool unproven)
 {
 	struct dl_phases *p = e->phases;
+	bool settled;
 
 	phases_report(e, p, unproven);
 	if (p->links_come)
 		phases_count_cut(e);
-	/* What a direct write left open is a mixture, unless the old ones are a part. */
-	dl_change_enter(e, confirmed || !p->direct || !p->plan.writes_close ? DL_CHANGE_SETTLED :
-									      DL_CHANGE_UNKNOWN);
+	/*
+	 * What a direct write left open is a mixture, unless the old ones are a part.
+	 * Whoever did not confirm that entries are closed may have old maps, too.
+	 */
+	settled = !unproven && (confirmed || !p->direct || !p->plan.writes_close);
+	dl_change_enter(e, settled ? DL_CHANGE_SETTLED : DL_CHANGE_UNKNOWN);
 	e->phases = NULL;
 	dl_phases_free(p);
 }

@@ -8,6 +8,7 @@ dist_man_MANS += \
 	man/dateline-discover.1 \
 	man/dateline-emulate.1 \
 	man/dateline-gen.1 \
+	man/dateline-grow.1 \
 	man/dateline-hops.1 \
 	man/dateline-path.1 \
 	man/dateline-report.1 \

@@ -42,6 +42,9 @@ dateline_SOURCES = tools/main.c tools/commands.def \
 	tools/emulate/emulate_json.c \
 	tools/emulate/emulate_sweep.c \
 	tools/emulate/emulate_text.c \
+	tools/grow/grow.c tools/grow/grow.h \
+	tools/grow/grow_plan.c \
+	tools/grow/grow_steps.c \
 	tools/hops/compact.c tools/hops/compact.h \
 	tools/hops/hops.c \
 	tools/path/path.c tools/path/path.h \

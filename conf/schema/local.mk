@@ -7,6 +7,7 @@ dist_schema_DATA = conf/schema/arbitrate.json \
 	conf/schema/diff.json \
 	conf/schema/discover.json \
 	conf/schema/emulate.json \
+	conf/schema/grow.json \
 	conf/schema/hops.json \
 	conf/schema/path.json \
 	conf/schema/report.json \

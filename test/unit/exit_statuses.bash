@@ -112,6 +112,17 @@ echo 'cable S_0_0_0' >avoid
 ends 2 'avoid:1: expected NAME/PORT' /dev/null route t.net -o v.dls --avoid avoid
 ends 2 'cannot open missing' /dev/null route t.net -o v.dls --avoid missing
 ends 2 'proven and any-SL' /dev/null route t.net -o v.dls --avoid avoid --mode classic
+# Growth.
+"$dateline" gen 5 3 3 -q -o g
+for run in '0 y proven' '1 x proven' '0 x any-sl'; do
+	read -r want dim mode <<<"$run"
+	"$dateline" grow g.net --torus-config g.torus.conf --dim "$dim" --mode "$mode" -q \
+		-o grown >/dev/null
+	[[ $? == "$want" ]] || { echo "FAILED: grow $run"; failed=$((failed + 1)); }
+done
+ends 2 'radix 3' /dev/null grow g.net --torus-config g.torus.conf --dim z --by -1 -o grown
+ends 2 'radix 1' /dev/null grow t.net -o grown
+ends 2 'is needed' /dev/null grow t.net
 # Exports replace each other, and nothing else.
 ends 2 'is no directory' /dev/null route t.net -o empty
 ends 0 . /dev/null snapshot t -o t3.dls

@@ -154,6 +154,7 @@ told whatif whole.net --switches 1 --samples 3
 told whatif six.net --switches 2 --links 3 --samples 8 --transitions
 told whatif whole.net --switches 9
 told whatif thin.net --links 1 --samples 2
+told grow whole.net -o grown --dim y
 for scenario in "$examples"/arbitrate-*.yaml; do
 	told arbitrate "$scenario"
 done

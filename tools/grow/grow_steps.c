@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The steps of a growth or removal: what is to be done, and the tables before, while what
+ * will be unplugged is avoided, and after.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "grow.h"
+#include "tools/transition.h"
+
+/* One state: its fabric, torus and tables. */
+struct grow_now {
+	struct dl_fabric *fabric;
+	struct dl_torus *torus;
+	struct dl_torus_config *config; /* borrowed */
+	struct dl_route_result routed;
+};
+
+struct grow_walk {
+	struct tool *tool;
+	struct grow_plan *p;
+	const struct tool_input *in;
+	struct dl_torus_config *after; /* found for the other grid */
+	struct grow_now now;
+	char *avoid; /* the list in force, or NULL */
+};
+
+static void grow_drop(struct grow_now *n)
+{
+	dl_route_result_release(&n->routed);
+	dl_torus_free(n->torus);
+	dl_fabric_free(n->fabric);
+	memset(n, 0, sizeof(*n));
+}
+
+static bool grow_same_grid(const struct dl_torus_grid *a, const struct dl_torus_grid *b)
+{
+	return !memcmp(a->radix, b->radix, sizeof(a->radix));
+}
+
+/* ---- coordinates --------------------------------------------------------- */
+
+/* The configuration of the other grid: switches are where the plan has them. */
+static int grow_reconfigure(struct grow_walk *w, const struct dl_torus_grid *grid,
+			    const struct dl_fabric *f, struct dl_torus **out)
+{
+	const struct dl_torus_config *old = w->in->config;
+	struct dl_torus wanted = { .grid = *grid, .fabric = f };
+	uint32_t c[DL_TORUS_DIMS];
+	int err;
+
+	wanted.nsites = dl_torus_grid_sites(grid);
+	wanted.site_sw = malloc((wanted.nsites + 1ul) * sizeof(*wanted.site_sw));
+	if (!wanted.site_sw)
+		return -ENOMEM;
+	for (uint32_t site = 0; site < wanted.nsites; site++) {
+		uint32_t sw, node;
+
+		dl_torus_site_coord(grid, site, c);
+		sw = w->p->site_sw[dl_torus_site(&w->p->large, c)];
+		node = sw == DL_NONE ?
+			       DL_NONE :
+			       dl_fabric_find_guid(f,
+						   w->p->all->nodes[w->p->all->switches[sw]].guid);
+		wanted.site_sw[site] = node == DL_NONE ? DL_NONE : f->nodes[node].sw;
+	}
+	err = dl_torus_recall(f, &wanted, NULL, &w->after, out);
+	free(wanted.site_sw);
+	if (err)
+		return err;
+	w->after->balanced_ties = old->balanced_ties;
+	w->after->max_changes = old->max_changes;
+	w->after->nport_order = old->nport_order;
+	memcpy(w->after->port_order, old->port_order, sizeof(old->port_order));
+	return tool_write(w->tool, w->p->request->out, "after.torus.conf", to,
+			  dl_torus_config_write(w->after, to));
+}
+
+/* The torus of a state, as the engine finds it that has seen the one before. */
+static int grow_discover(struct grow_walk *w, uint32_t state, struct grow_now *next)
+{
+	const struct dl_torus_grid *grid = grow_grid(w->p, state);
+
+	if (grow_same_grid(grid, &w->in->torus->grid)) {
+		next->config = w->in->config;
+	} else if (!w->after) {
+		int err = grow_reconfigure(w, grid, next->fabric, &next->torus);
+
+		next->config = w->after;
+		return err;
+	} else {
+		next->config = w->after;
+	}
+	return dl_torus_discover_again(next->fabric, next->config, w->now.torus, NULL,
+				       &next->torus);
+}
+
+static int grow_route(struct grow_walk *w, const char *avoid, struct grow_now *n)
+{
+	struct dl_route_options o = w->p->request->options;
+	struct dl_route_avoided *avoided = NULL;
+	struct dl_route_avoid *list = NULL;
+	FILE *from = avoid && *avoid ? fmemopen((void *)avoid, strlen(avoid), "r") : NULL;
+	int err = from ? dl_route_avoid_read_stream(from, "avoid", NULL, &list) : 0;
+
+	if (from)
+		fclose(from);
+	if (!err && list)
+		err = dl_route_avoid_resolve(list, n->fabric, &avoided);
+	o.avoid = avoided;
+	if (!err)
+		err = dl_route(n->torus, n->config, &o, NULL, &n->routed);
+	if (!err)
+		err = dl_route_tree_group_all(n->routed.tree, n->routed.tables);
+	dl_route_avoided_free(avoided);
+	dl_route_avoid_free(list);
+	return err;
+}
+
+/* ---- what is to be done -------------------------------------------------- */
+
+static json_t *grow_port_json(const struct dl_fabric *f, uint32_t port)
+{
+	return json_pack("{s:o, s:i}", "name",
+			 tool_json_text(dl_fabric_node_name(f, f->ports[port].node)), "port",
+			 f->ports[port].num);
+}
+
+static json_t *grow_cable_json(const struct dl_fabric *f, const struct grow_cable *c)
+{
+	return json_pack("{s:o, s:o}", "from", grow_port_json(f, c->a), "to",
+			 grow_port_json(f, c->b));
+}
+
+/* The end that two cables share, or DL_NONE. */
+static uint32_t grow_shared(const struct grow_cable *a, const struct grow_cable *b)
+{
+	return a->a == b->a || a->a == b->b ? a->a : a->b == b->a || a->b == b->b ? a->b : DL_NONE;
+}
+
+/*
+ * Cables that come and go.  Where one goes and another comes at the same port, one end is
+ * moved; each cable is moved once.
+ */
+static void grow_moves(const struct grow_plan *p, uint32_t was, uint32_t is, json_t *step)
+{
+	json_t *unplug = json_array(), *moves = json_array(), *plug = json_array();
+	bool *used = calloc(p->ncables + 1ul, sizeof(*used));
+	const struct dl_fabric *f = p->all;
+
+	for (uint32_t i = 0; used && i < p->ncables; i++) {
+		const struct grow_cable *old = &p->cables[i];
+		uint32_t k, end;
+
+		if (!grow_alive(old, was) || grow_alive(old, is))
+			continue;
+		for (k = 0; k < p->ncables; k++)
+			if (!used[k] && !grow_alive(&p->cables[k], was) &&
+			    grow_alive(&p->cables[k], is) &&
+			    grow_shared(old, &p->cables[k]) != DL_NONE)
+				break;
+		if (k == p->ncables) {
+			json_array_append_new(unplug, grow_cable_json(f, old));
+			continue;
+		}
+		used[k] = true;
+		end = grow_shared(old, &p->cables[k]);
+		json_array_append_new(
+			moves,
+			json_pack("{s:o, s:o, s:o}", "stays", grow_port_json(f, end), "from",
+				  grow_port_json(f, old->a == end ? old->b : old->a), "to",
+				  grow_port_json(f, p->cables[k].a == end ? p->cables[k].b :
+									    p->cables[k].a)));
+	}
+	for (uint32_t k = 0; used && k < p->ncables; k++)
+		if (!used[k] && !grow_alive(&p->cables[k], was) && grow_alive(&p->cables[k], is))
+			json_array_append_new(plug, grow_cable_json(f, &p->cables[k]));
+	free(used);
+	json_object_update_new(step, json_pack("{s:o, s:o, s:o}", "unplug", unplug, "move", moves,
+					       "plug", plug));
+}
+
+/* Names of the nodes that one fabric has and the other has not. */
+static json_t *grow_names(const struct dl_fabric *in, const struct dl_fabric *not_in, bool switches)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < in->nnodes; i++)
+		if (dl_fabric_is_switch(in, i) == switches &&
+		    dl_fabric_find_guid(not_in, in->nodes[i].guid) == DL_NONE)
+			json_array_append_new(list, tool_json_text(dl_fabric_node_name(in, i)));
+	return list;
+}
+
+/* Cables between switches that stay: they are avoided before they go. */
+static int grow_avoid(const struct grow_walk *w, uint32_t was, uint32_t is,
+		      const struct dl_fabric *after, char **out, json_t *lines)
+{
+	const struct grow_plan *p = w->p;
+	const struct dl_fabric *f = p->all;
+	size_t len;
+	FILE *to = dl_memory_open(out, &len);
+
+	for (uint32_t i = 0; to && i < p->ncables; i++) {
+		const struct grow_cable *c = &p->cables[i];
+		uint32_t a = f->ports[c->a].node, b = f->ports[c->b].node;
+
+		if (!grow_alive(c, was) || grow_alive(c, is) || !dl_fabric_is_switch(f, a) ||
+		    !dl_fabric_is_switch(f, b) ||
+		    dl_fabric_find_guid(after, f->nodes[a].guid) == DL_NONE ||
+		    dl_fabric_find_guid(after, f->nodes[b].guid) == DL_NONE)
+			continue;
+		fprintf(to, "cable 0x%016" PRIx64 "/%u\n", f->nodes[a].guid, f->ports[c->a].num);
+		json_array_append_new(lines, grow_cable_json(f, c));
+	}
+	return !to || fclose(to) ? -ENOMEM : 0;
+}
+
+/* ---- what it means ------------------------------------------------------- */
+
+/* Pairs of adapters and routers whose path SL is another one. */
+static uint64_t grow_count_sls(const struct dl_tables *a, const struct dl_tables *b)
+{
+	const struct dl_fabric *f = a->fabric;
+	uint64_t n = 0;
+
+	for (uint32_t from = 0; from < f->nports; from++)
+		for (uint32_t lid = 1;
+		     f->ports[from].num && f->ports[from].lid && lid <= f->top_lid; lid++)
+			if (f->lid_port[lid] != DL_NONE && f->lid_port[lid] != from &&
+			    f->ports[f->lid_port[lid]].num)
+				n += dl_tables_path_sl(a, from, lid) !=
+				     dl_tables_path_sl(b, from, lid);
+	return n;
+}
+
+/* The change from one set of tables to the next into the step's counts. */
+static int grow_judge(const struct dl_tables *old, const struct dl_tables *new, json_t *step)
+{
+	struct tool_coords none = { 0 };
+	json_t *d = NULL;
+	const json_t *phased;
+	int err = transition_json(old, new, DL_TRANSITION_ANY_QUICK, &none, NULL, &d);
+
+	if (err)
+		return err;
+	phased = tool_at(d, "phased");
+	json_object_set_new(step, "safe",
+			    json_boolean(tool_true_at(step, "safe") &&
+					 tool_true_at(phased, "safe")));
+	json_object_set_new(step, "pairs_interrupted",
+			    json_integer(tool_int_at(step, "pairs_interrupted") +
+					 tool_int_at(phased, "pairs_interrupted")));
+	json_object_set_new(step, "reconnect_pairs",
+			    json_integer(tool_int_at(step, "reconnect_pairs") +
+					 tool_int_at(phased, "reconnect_pairs")));
+	json_decref(d);
+	return 0;
+}
+
+static int grow_write(struct grow_walk *w, uint32_t n, const char *avoid)
+{
+	struct dl_snapshot s = { .tables = w->now.routed.tables, .about.written = time(NULL) };
+	const char *dir = w->p->request->out;
+	char name[4096];
+	int err = 0;
+
+	snprintf(name, sizeof(name), "%03u.avoid", n);
+	if (avoid && *avoid)
+		err = tool_write(w->tool, dir, name, to, fputs(avoid, to) < 0 ? -EIO : 0);
+	snprintf(name, sizeof(name), "%03u.net", n);
+	if (!err)
+		err = tool_write(w->tool, dir, name, to,
+				 dl_fabric_write_netlist(w->now.fabric, to));
+	snprintf(name, sizeof(name), "%s/%03u.dls", dir, n);
+	if (!err)
+		err = dl_route_describe(w->now.torus, w->now.config, &w->p->request->options, &s);
+	if (!err)
+		err = tool_write_snapshot(w->tool, &s, name, 0);
+	s.tables = NULL;
+	dl_snapshot_release(&s);
+	return err;
+}
+
+/* ---- one step ------------------------------------------------------------ */
+
+/* The tables while the list is in force, before anything is unplugged. */
+static int grow_take_out(struct grow_walk *w, const char *avoid, json_t *step)
+{
+	struct dl_route_result before = w->now.routed;
+	int err;
+
+	memset(&w->now.routed, 0, sizeof(w->now.routed));
+	err = grow_route(w, avoid, &w->now);
+	if (!err)
+		err = grow_judge(before.tables, w->now.routed.tables, step);
+	dl_route_result_release(&before);
+	return err;
+}
+
+static int grow_take_step(struct grow_walk *w, uint32_t n, json_t *step)
+{
+	struct grow_plan *p = w->p;
+	uint32_t was = grow_state(p, n - 1), is = grow_state(p, n);
+	bool changes = !grow_same_grid(grow_grid(p, was), grow_grid(p, is));
+	struct grow_now next = { 0 };
+	json_t *lines = json_array();
+	char *avoid = NULL;
+	int err = grow_fabric(p, is, &next.fabric);
+
+	if (!err)
+		err = grow_avoid(w, was, is, next.fabric, &avoid, lines);
+	json_object_set_new(step, "avoid", lines);
+	if (!err && (*avoid || (w->avoid && *w->avoid)))
+		err = grow_take_out(w, avoid, step);
+	if (!err)
+		err = grow_discover(w, is, &next);
+	if (!err)
+		err = grow_route(w, avoid, &next);
+	if (!err)
+		err = grow_judge(w->now.routed.tables, next.routed.tables, step);
+	if (!err) {
+		json_object_update_new(
+			step,
+			json_pack("{s:b, s:o, s:o, s:I, s:i, s:i}", "configuration", changes,
+				  "place", grow_names(next.fabric, w->now.fabric, true), "cut_off",
+				  grow_names(w->now.fabric, next.fabric, false), "sl_changes",
+				  (json_int_t)(changes ? grow_count_sls(w->now.routed.tables,
+									next.routed.tables) :
+							 0),
+				  "switches", next.fabric->nswitches, "switches_placed",
+				  next.torus->nplaced));
+		grow_moves(p, was, is, step);
+		grow_drop(&w->now);
+		w->now = next;
+		err = grow_write(w, n, avoid);
+	} else {
+		grow_drop(&next);
+	}
+	free(w->avoid);
+	w->avoid = avoid;
+	return err;
+}
+
+static json_t *grow_radices(const struct dl_torus_grid *g)
+{
+	return json_pack("[i, i, i]", g->radix[0], g->radix[1], g->radix[2]);
+}
+
+int grow_steps(struct tool *tool, struct grow_plan *p, const struct tool_input *in, json_t **out)
+{
+	struct grow_walk w = { .tool = tool, .p = p, .in = in };
+	json_t *steps = json_array();
+	int err = grow_fabric(p, grow_state(p, 0), &w.now.fabric);
+
+	w.now.config = in->config;
+	if (!err)
+		err = dl_torus_discover_again(w.now.fabric, in->config, NULL, NULL, &w.now.torus);
+	if (!err)
+		err = grow_route(&w, NULL, &w.now);
+	if (!err)
+		err = grow_write(&w, 0, NULL);
+	for (uint32_t n = 1; !err && n <= p->nsteps; n++) {
+		json_t *step = json_pack("{s:i, s:b, s:i, s:i}", "step", n, "safe", true,
+					 "pairs_interrupted", 0, "reconnect_pairs", 0);
+
+		dl_progress(&tool->log, "routing", " steps", n, p->nsteps);
+		err = step ? grow_take_step(&w, n, step) : -ENOMEM;
+		json_array_append_new(steps, step);
+	}
+	dl_progress(&tool->log, "routing", " steps", 1, 1);
+	if (!err)
+		*out = json_pack("{s:s#, s:i, s:o, s:o, s:o}", "dim", &"xyz"[p->request->dim],
+				 (size_t)1, "by", p->request->by, "from",
+				 grow_radices(grow_grid(p, grow_state(p, 0))), "to",
+				 grow_radices(grow_grid(p, grow_state(p, p->nsteps))), "steps",
+				 steps);
+	else
+		json_decref(steps);
+	grow_drop(&w.now);
+	dl_torus_config_free(w.after);
+	free(w.avoid);
+	return err;
+}

@@ -42,7 +42,7 @@ static const struct dl_setting args[] = { { "SNAPSHOT", DL_SETTING_BORROW, MEMBE
 
 static const struct dl_setting options[] = {
 	{ "live", DL_SETTING_FLAG, MEMBER(live),
-	  .doc = "Read the fabric that this machine is attached to" },
+	  .doc = "Read the fabric that this machine is attached to, as without SNAPSHOT" },
 	{ "output", DL_SETTING_BORROW, MEMBER(out), .key = 'o', .arg = "DIR",
 	  .doc = "The snapshot, a file that ends in .dls, or a directory for other programs" },
 	{ "psl", DL_SETTING_FLAG, MEMBER(flags), .max = DL_SNAPSHOT_PSL_ALWAYS,
@@ -68,10 +68,11 @@ static const struct dl_setting options[] = {
 
 static void snapshot_check_options(const struct argp_state *state, void *to)
 {
-	const struct request *r = to;
+	struct request *r = to;
 
-	if (r->live == !!r->from)
-		argp_error(state, "which snapshot, or --live?  For a netlist, see dateline route");
+	if (r->live && r->from)
+		argp_error(state, "--live reads the running fabric, and no snapshot");
+	r->live = !r->from;
 	if (!r->out)
 		argp_error(state, "-o DIR is needed");
 }
@@ -83,13 +84,13 @@ static const struct tool_usage usage = {
 	.check = snapshot_check_options,
 	.doc = "Read all tables of a running fabric into a snapshot, or export one."
 	       "\v"
-	       "With --live, discovers the fabric, reads forwarding and multicast tables, "
+	       "Without SNAPSHOT, discovers the fabric, reads forwarding and multicast tables, "
 	       "SL-to-VL maps and VL arbitration from every switch and "
 	       "adapter, and asks the subnet administrator for path SLs.  "
 	       "Nothing is changed.  Needs the right to send management "
 	       "datagrams (root).\n"
 	       "\n"
-	       "  dateline snapshot --live -o today.dls\n"
+	       "  dateline snapshot -o today.dls\n"
 	       "  dateline verify today.dls --explain\n"
 	       "  dateline snapshot today.dls -o for-ibdmchk\n"
 	       "\n"

@@ -138,3 +138,85 @@ random_list() {
 	done
 	[[ $(log_count 'ERR|not proven') == 0 ]]
 }
+
+# link COMMAND JSON: the console's command for a cable of a step.
+link() {
+	sim_console "$1 \"$(jq -r .from.name <<<"$2")\"[$(jq -r .from.port <<<"$2")]" \
+		"\"$(jq -r .to.name <<<"$2")\"[$(jq -r .to.port <<<"$2")]" >/dev/null
+}
+
+# unplug JSON: the cable at one end.
+unplug() {
+	sim_console "Unlink \"$(jq -r .name <<<"$1")\"[$(jq -r .port <<<"$1")]" >/dev/null
+}
+
+# take_step DIR N: as a technician does it, and an administrator.
+take_step() {
+	local step n list line safe
+
+	step=$(jq -c ".steps[$2 - 1]" "$1.json")
+	n=$(printf %03d "$2")
+	list=$1/$n.avoid
+	if [[ -e $list ]]; then
+		safe=$(log_count 'DL41: safe to unplug') || true
+		cp "$list" "$T/avoid"
+		sm_sweep
+		wait_log 'DL41: safe to unplug' $((safe + $(wc -l <"$list")))
+	fi
+	while read -r line; do unplug "$(jq -c .from <<<"$line")"; done \
+		< <(jq -c '.unplug[], .move[]' <<<"$step")
+	while read -r line; do
+		link Link "$line"
+	done < <(jq -c '(.move[] | {from: .stays, to}), .plug[]' <<<"$step")
+	# The list names ports: what is plugged there now is to be used.
+	: >"$T/avoid"
+	[[ $(jq .configuration <<<"$step") == false ]] ||
+		cp "$1/after.torus.conf" "$T/f.torus.conf"
+	sm_sweep
+	look
+	dateline diff "$1/$n.dls" "$T/now" --json >"$T/diff" || true
+	jq -e '.cables | .added == [] and .removed == []' "$T/diff"
+}
+
+# isolated A B: the nodes that the netlist B has and A has not, without their cables.
+isolated() {
+	awk '/^(Switch|Ca)\t/ && FNR == NR { seen[$3] }
+		FNR < NR && match($0, /(Switch|Ca)\t[0-9]+ "[^"]*"/) {
+			split(substr($0, RSTART, RLENGTH), word, /[ \t]/)
+			gsub(/\n\[[^\n]*/, "")
+			if (!(word[3] in seen))
+				print "\n" $0
+		}' "$1" RS= "$2"
+}
+
+@test "a torus grows by a plane, and shrinks again" {
+	local mode dims=${DATELINE_GROW:-3 3 3} n i
+
+	for mode in ${DATELINE_GROW_MODES:-proven}; do
+		# shellcheck disable=SC2086 # three words
+		dateline gen $dims -q -o "$T/f"
+		dateline grow f.net --torus-config f.torus.conf --columns 3 --mode "$mode" \
+			-o up --json >up.json || [[ $? == 1 ]]
+		n=$(jq '.steps | length' up.json)
+		dateline grow "up/$(printf %03d "$n").net" --torus-config up/after.torus.conf \
+			--columns 3 --by -1 --mode "$mode" -o down --json >down.json || [[ $? == 1 ]]
+		# All nodes, but no cables of the new ones.
+		cp up/000.net all.net
+		isolated up/000.net "up/$(printf %03d "$n").net" >>all.net
+		: >avoid
+		fabric_up "$T/a" dateline "$T/all.net" torus_config="$T/f.torus.conf" \
+			"event_plugin_options=mode=$mode avoid=$T/avoid"
+		pairs "$T/a" CA | some 12 >"$T/pairs"
+		path_sls <"$T/pairs" >"$T/sls"
+		for ((i = 1; i <= n; i++)); do
+			take_step up "$i"
+			[[ $mode != any-sl ]] || same "path SLs" "$T/sls" <(path_sls <"$T/pairs")
+		done
+		for ((i = 1; i <= n; i++)); do take_step down "$i"; done
+		same "path SLs" "$T/sls" <(path_sls <"$T/pairs")
+		# DL27: the new switches' own path SLs, when they get coordinates.
+		[[ $(log_count 'ERR DL([013-9]|2[0-689])|not proven') == 0 ]]
+		fabric_down
+		rm -r "$T/a" "$T/up" "$T/down" "$T/now"
+	done
+}

@@ -25,22 +25,28 @@ Variable cap : C -> nat.
 Hypothesis fits : forall p c, size p <= cap c.
 Variable all : list C.
 Hypothesis all_once : NoDup all.
+Notation state := (state C P).
+Notation set := (set C P C_dec).
+Notation push := (push C P C_dec).
+Notation run := (run C P C_dec size cap).
 
+Section From.
 (* The tables in force; where packets may be, now and later; and ranks. *)
 Variable T : tables C P.
 Variable may : P -> C -> Prop.
 Variable rank : C -> nat.
 Hypothesis may_all : forall p c, may p c -> In c all.
 Hypothesis may_next : forall p c d, may p c -> In d (next T c p) -> may p d /\ rank d < rank c.
-Notation state := (state C P).
-Notation set := (set C P C_dec).
-Notation push := (push C P C_dec).
 
 (* Steps of packets that are there. *)
 Inductive serve (q : state) : state -> Prop :=
 | Send c l p h t1 d t2 r : q c = l ++ Item p h (t1 ++ d :: t2) :: r -> room C P size cap q d p ->
     serve q (push (set q c (l ++ Item p h (t1 ++ t2) :: r)) d (Item p (c :: h) (next T d p)))
 | Exit c l p h r : q c = l ++ Item p h [] :: r -> serve q (set q c (l ++ r)).
+
+(* All that is in the network leaves, in any order of service. *)
+Definition all_leave (q : state) :=
+  Acc (fun b a => serve a b) q /\ ((forall q', ~ serve q q') -> forall c, q c = []).
 
 (* What is still to do for a packet that comes into c: n is at least its rank. *)
 Definition sum {A} (f : A -> nat) l := list_sum (map f l).
@@ -144,8 +150,7 @@ Qed.
 
 (* Theorem 1b.  From every such state each sequence of steps of the packets that are
    there ends, and only an empty network is an end. *)
-Theorem drains_from q : (forall c i, In i (q c) -> good c i) ->
-  Acc (fun b a => serve a b) q /\ ((forall q', ~ serve q q') -> forall c, q c = []).
+Theorem drains_from q : (forall c i, In i (q c) -> good c i) -> all_leave q.
 Proof.
   intros G. split.
   - remember (total q) as n. revert q G Heqn. induction n as [n IH] using lt_wf_ind.
@@ -163,40 +168,38 @@ Proof.
     + apply (N _ (Send q a [] p h [] d t s F (H d (or_introl eq_refl)))).
 Qed.
 
-End Drain.
+End From.
 
-(* The same for tables whose dependencies have no cycle. *)
+(* The same for tables U whose dependencies have no cycle. *)
 Section Whole.
-Variables C P : Type.
-Variable C_dec : forall a b : C, {a = b} + {a <> b}.
-Variable size : P -> nat.
-Variable cap : C -> nat.
-Hypothesis fits : forall p c, size p <= cap c.
-Variable all : list C.
-Hypothesis all_once : NoDup all.
-Variable T : tables C P.
-Hypothesis all_channels : forall p c, uses T p c -> In c all.
+Variable U : tables C P.
+Hypothesis all_channels : forall p c, uses U p c -> In c all.
 Variable rank : C -> nat.
-Hypothesis falls : forall c d, waits T c d -> rank d < rank c.
-Notation serve := (serve C P C_dec size cap).
-Notation run := (run C P C_dec size cap).
+Hypothesis falls : forall c d, waits U c d -> rank d < rank c.
 
-(* Tables changed among the parts of T; then S stays in force. *)
-Corollary drains_in_part S q : part_of T S -> run (part_of T) (empty C P) q ->
-  Acc (fun b a => serve S a b) q /\ ((forall q', ~ serve S q q') -> forall c, q c = []).
+(* All packets are where U brings them, and wait for what U says. *)
+Definition within (q : state) := forall c i, In i (q c) -> as_told C P U c i.
+
+(* Tables changed among the parts of U; then S stays in force. *)
+Corollary drains_within S q0 q : part_of U S -> within q0 -> run (part_of U) q0 q -> all_leave S q.
 Proof.
-  intros [HI HN] R. apply (drains_from C P C_dec size cap fits all all_once S (uses T) rank).
+  intros [HI HN] W R. apply (drains_from S (uses U) rank).
   - exact all_channels.
-  - intros p c d U J. apply HN in J. split; [eapply UseNext; eauto|].
+  - intros p c d X J. apply HN in J. split; [eapply UseNext; eauto|].
     apply falls. exists p. auto.
-  - intros c i I. destruct (run_as_told C P C_dec size cap T (empty C P) q) with c i as [U J]; auto.
-    + intros x j [].
-    + split; [exact U|]. intros d K. apply J in K. split; [eapply UseNext; eauto|].
-      apply falls. exists (pkt i). auto.
+  - intros c i I. destruct (run_as_told C P C_dec size cap U q0 q W R c i I) as [X J].
+    split; [exact X|]. intros d K. apply J in K. split; [eapply UseNext; eauto|].
+    apply falls. exists (pkt i). auto.
 Qed.
 
-Corollary drains q : run (part_of T) (empty C P) q ->
-  Acc (fun b a => serve T a b) q /\ ((forall q', ~ serve T q q') -> forall c, q c = []).
+Corollary drains_in_part S q : part_of U S -> run (part_of U) (empty C P) q -> all_leave S q.
+Proof. intros A. apply (drains_within S (empty C P)); [exact A|]. intros c i []. Qed.
+
+Corollary drains q : run (part_of U) (empty C P) q -> all_leave U q.
 Proof. apply drains_in_part, part_of_refl. Qed.
 
 End Whole.
+
+End Drain.
+
+Arguments within {C P}.

@@ -1,8 +1,8 @@
 (* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause *)
 (* Extract.v: writes the checker as OCaml (contrib/check/checker.ml).  Numbers become
-   machine integers: the checker only compares them, and counts down to 0. *)
+   machine integers: the checker only compares them, and counts. *)
 
 From Coq Require Import Extraction ExtrOcamlBasic ExtrOcamlNatInt.
 From Dateline Require Import Checker.
 
-Extraction "checker.ml" check.
+Extraction "checker.ml" check check_change.

@@ -10,6 +10,11 @@
    packets can block each other although O and N have no cycle.  Opened tables that
    stay drain ([opening_drains], [transition_drains]): old packets and new ones, no
    packets block each other while others move.
+
+   A plan has many steps: waves, detours, closings, drains.  It is safe at every
+   instant, and wherever it stops ([plan_safe]), and then all packets leave
+   ([plan_drains]), if the dependencies of all packets that can be under way since
+   the last drain have no cycle ([held]).
    Proves, of doc/rules.md: "Between two sets of tables"; rules A14.
 
    Packets keep their history ([trail]): the theorem can say which of them must
@@ -28,9 +33,18 @@ Hypothesis fits : forall p c, size p <= cap c.
 Notation tables := (tables C P).
 Notation state := (state C P).
 Notation run := (run C P C_dec size cap).
+Notation step := (step C P C_dec size cap).
+Notation all_leave := (all_leave C P C_dec size cap).
 Notation head_can_move := (head_can_move C P size cap).
 Notation some_packet := (some_packet C P).
 Notation empty := (empty C P).
+
+Lemma within_safe U q0 q : acyclic (waits U) -> within U q0 -> run (part_of U) q0 q ->
+  some_packet q -> head_can_move q.
+Proof.
+  intros W K R. apply (progress C P size cap fits (waits U) q W). intros c i J d L.
+  destruct (run_as_told C P C_dec size cap U q0 q K R c i J) as [A B]. exists (pkt i). auto.
+Qed.
 
 Variables O N : tables.
 
@@ -95,8 +109,7 @@ Theorem opening_drains all rank q0 q : NoDup all ->
   (forall p c, uses N p c \/ remains q0 p c -> In c all) ->
   (forall c d, waits N c d \/ leftover q0 c d -> rank d < rank c) ->
   run (part_of N) q0 q ->
-  Acc (fun b a => serve C P C_dec size cap N a b) q /\
-  ((forall q', ~ serve C P C_dec size cap N q q') -> forall c, q c = []).
+  all_leave N q.
 Proof.
   intros ND A F R.
   apply (drains_from C P C_dec size cap fits all ND N (fun p c => uses N p c \/ remains q0 p c) rank).
@@ -132,33 +145,25 @@ Proof.
   - destruct K as [J K]. eapply UseNext; [apply (IH b K)|apply M_is_new, J].
 Qed.
 
+Lemma drained_within q : drained q -> within N q.
+Proof.
+  intros K c i I. destruct (K c i I) as [A B]. split.
+  - eapply came_by_M_uses, A.
+  - intros d D. apply M_is_new, B, D.
+Qed.
+
 (* Theorem 5b. *)
 Theorem drained_safe q0 q : acyclic (waits N) -> drained q0 ->
   run (part_of N) q0 q -> some_packet q -> head_can_move q.
-Proof.
-  intros W K R. apply (progress C P size cap fits (waits N) q W).
-  intros c i J d L. destruct (run_as_told C P C_dec size cap N q0 q) with c i as [U I]; auto.
-  - intros x j F. destruct (K x j F) as [A B]. split.
-    + eapply came_by_M_uses, A.
-    + intros y Y. apply M_is_new, B, Y.
-  - exists (pkt i). auto.
-Qed.
+Proof. intros W K. apply within_safe; [exact W|apply drained_within, K]. Qed.
 
 Theorem transition_drains all rank q0 q : NoDup all ->
   (forall p c, uses N p c -> In c all) -> (forall c d, waits N c d -> rank d < rank c) ->
-  drained q0 -> run (part_of N) q0 q ->
-  Acc (fun b a => serve C P C_dec size cap N a b) q /\
-  ((forall q', ~ serve C P C_dec size cap N q q') -> forall c, q c = []).
+  drained q0 -> run (part_of N) q0 q -> all_leave N q.
 Proof.
-  intros ND A F K R. apply (drains_from C P C_dec size cap fits all ND N (uses N) rank).
-  - exact A.
-  - intros p c d U J. split; [eapply UseNext; eauto|apply F; exists p; auto].
-  - intros c i I. destruct (run_as_told C P C_dec size cap N q0 q) with c i as [U J]; auto.
-    + intros x j G. destruct (K x j G) as [B L]. split.
-      * eapply came_by_M_uses, B.
-      * intros y Y. apply M_is_new, L, Y.
-    + split; [exact U|]. intros d E. apply J in E. split; [eapply UseNext; eauto|].
-      apply F. exists (pkt i). auto.
+  intros ND A F K R. apply (drains_within C P C_dec size cap fits all ND N A rank F N q0); auto.
+  - apply part_of_refl.
+  - apply drained_within, K.
 Qed.
 
 (* The whole change: close, drain, open. *)
@@ -169,74 +174,103 @@ Proof.
   intros WO WN R1 K R2. split; [apply closing_safe; auto|eapply drained_safe; eauto].
 Qed.
 
-End Transition.
+(* ---- plans of many steps ----------------------------------------------------- *)
 
-(* ---- plans of several waves ------------------------------------------------------- *)
+(* A plan is at a step: tables T say which entries may be in force now, so T has the
+   old and the new value of an entry that is being written, and neither if it is being
+   closed.  A history lists such tables since the last drain, the latest first.  A
+   packet that comes into a channel in one step may go on in a later one. *)
+Inductive comes : list tables -> P -> C -> Prop :=
+| ComesFirst T h p c : inject T p c -> comes (T :: h) p c
+| ComesNext T h p c d : comes (T :: h) p c -> In d (next T c p) -> comes (T :: h) p d
+| ComesBefore T h p c : comes h p c -> comes (T :: h) p c.
 
-(* A plan goes from one set of tables to the next.  A wave widens: the next tables have
-   all entries of those before, and more.  After a drain it narrows: the next ones
-   are a part of those before, and all packets came by entries of that part.  Each set
-   has no cycle.  In between, any part of the set is in force, for any time. *)
-Section Plan.
-Variables C P : Type.
-Variable C_dec : forall a b : C, {a = b} + {a <> b}.
-Variable size : P -> nat.
-Variable cap : C -> nat.
-Hypothesis fits : forall p c, size p <= cap c.
-Notation tables := (tables C P).
-Notation state := (state C P).
-Notation run := (run C P C_dec size cap).
+(* The dependencies of all packets that can be under way. *)
+Inductive held : list tables -> C -> C -> Prop :=
+| HeldNow T h p c d : comes (T :: h) p c -> In d (next T c p) -> held (T :: h) c d
+| HeldBefore T h c d : held h c d -> held (T :: h) c d.
 
-(* All packets are where tables U bring them. *)
-Definition within (U : tables) (q : state) := forall c i, In i (q c) -> as_told C P U c i.
-
-Inductive plan (U : tables) (q : state) : tables -> state -> Prop :=
-| Begin : plan U q U q
-| Work V r r' : plan U q V r -> run (part_of V) r r' -> plan U q V r'
-| Wave V W r : plan U q V r -> part_of W V -> acyclic (waits W) -> plan U q W r
-| Drained V W r : plan U q V r -> part_of V W -> within W r -> plan U q W r.
-
-Lemma within_wider U V q : part_of V U -> within U q -> within V q.
+(* One step: the dependencies are those of its tables. *)
+Lemma comes_uses T p c : comes [T] p c -> uses T p c.
 Proof.
-  intros [I N] K c i J. destruct (K c i J) as [A B]. split.
-  - eapply part_of_uses; [split; eassumption|exact A].
-  - intros d D. apply (N c (pkt i)), B, D.
+  intros K. remember [T] as h eqn:E. revert E.
+  induction K as [U h p c J|U h p c d K IH J|U h p c K IH]; intros E; injection E as -> ->.
+  - apply UseFirst, J.
+  - eapply UseNext; eauto.
+  - inversion K.
 Qed.
 
-Lemma plan_keeps U q V r : acyclic (waits U) -> within U q -> plan U q V r ->
-  acyclic (waits V) /\ within V r.
+Lemma uses_comes T h p c : uses T p c -> comes (T :: h) p c.
 Proof.
-  intros A K H. induction H as [|V r r' H [B L] R|V W r H [B L] Q X|V W r H [B L] Q X]; split; auto.
-  - intros c i. apply (run_as_told C P C_dec size cap V r r' L R).
-  - eapply within_wider; eauto.
-  - eapply part_of_acyclic; eauto.
+  intros U. induction U as [c J|c d U IH J]; [apply ComesFirst, J|eapply ComesNext; eauto].
+Qed.
+
+Lemma held_waits T c d : held [T] c d -> waits T c d.
+Proof.
+  intros K. inversion K as [U h p c' d' X J|U h c' d' X]; subst; [|inversion X].
+  exists p. split; [apply comes_uses, X|exact J].
+Qed.
+
+(* What a plan does.  Nothing is assumed of the tables of its steps.  A drain ends when
+   all packets are where tables U alone bring them, U being what is written then; it
+   starts a new history. *)
+Inductive plan : list tables -> state -> Prop :=
+| Begin T : plan [T] empty
+| Work T h S q q' : plan (T :: h) q -> part_of T S -> step S q q' -> plan (T :: h) q'
+| NextStep T h q : plan h q -> plan (T :: h) q
+| Drained h U q : plan h q -> within U q -> plan [U] q.
+
+Lemma plan_keeps h q : plan h q -> forall c i, In i (q c) ->
+  comes h (pkt i) c /\ forall d, In d (todo i) -> held h c d /\ comes h (pkt i) d.
+Proof.
+  intros K. induction K as [T|T h S q q' K IH [HI HN] E|T h q K IH|h U q K IH W].
+  - intros c i [].
+  - assert (L : forall c p t, comes (T :: h) p c -> incl t (next S c p) ->
+      forall d, In d t -> held (T :: h) c d /\ comes (T :: h) p d).
+    { intros c p t X J d D. apply J, HN in D. split; [eapply HeldNow|eapply ComesNext]; eauto. }
+    revert E. apply step_keeps; [| | | |exact IH]; simpl.
+    + intros p c J. assert (X : comes (T :: h) p c) by (apply ComesFirst, HI, J).
+      split; [exact X|]. apply (L c p _ X), incl_refl.
+    + intros c p t' t d [X F] J. destruct (F d J) as [_ G]. split; [exact G|].
+      apply (L d p _ G), incl_refl.
+    + intros c p t' t u [X F] J. split; [exact X|]. intros d D. apply F, J, D.
+    + intros c p t' t u [X F] J. split; [exact X|]. apply (L c p _ X J).
+  - intros c i J. destruct (IH c i J) as [X F]. split; [apply ComesBefore, X|].
+    intros d D. destruct (F d D). split; [apply HeldBefore|apply ComesBefore]; assumption.
+  - intros c i J. destruct (W c i J) as [X F]. split; [apply uses_comes, X|]. intros d D.
+    apply F in D. split; [|apply uses_comes; eapply UseNext; eauto].
+    eapply HeldNow; [apply uses_comes, X|exact D].
 Qed.
 
 (* Theorem 5c.  At every instant of a plan, and wherever it ends, nothing deadlocks:
    whoever carries it out may die at any step. *)
-Theorem plan_safe U q V r : acyclic (waits U) -> within U q -> plan U q V r ->
-  some_packet C P r -> head_can_move C P size cap r.
+Theorem plan_safe h q : acyclic (held h) -> plan h q -> some_packet q -> head_can_move q.
 Proof.
-  intros A K H. destruct (plan_keeps U q V r A K H) as [B L].
-  apply (progress C P size cap fits (waits V) r B). intros c i I d J.
-  destruct (L c i I) as [X Y]. exists (pkt i). auto.
+  intros W K. apply (progress C P size cap fits (held h) q W). intros c i J d D.
+  apply (plan_keeps h q K c i J), D.
 Qed.
 
-(* Wherever it ends, all packets leave under whatever part stays in force. *)
-Theorem plan_drains U q V r S all rank : acyclic (waits U) -> within U q -> plan U q V r ->
-  part_of V S -> NoDup all -> (forall p c, uses V p c -> In c all) ->
-  (forall c d, waits V c d -> rank d < rank c) ->
-  Acc (fun b a => serve C P C_dec size cap S a b) r /\
-  ((forall r', ~ serve C P C_dec size cap S r r') -> forall c, r c = []).
+(* Wherever it ends, all packets leave under whatever part S stays in force. *)
+Theorem plan_drains T h S all rank q : plan (T :: h) q -> part_of T S -> NoDup all ->
+  (forall p c, comes (T :: h) p c -> In c all) ->
+  (forall c d, held (T :: h) c d -> rank d < rank c) -> all_leave S q.
 Proof.
-  intros A K H [_ N] ND E F. destruct (plan_keeps U q V r A K H) as [_ L].
-  apply (drains_from C P C_dec size cap fits all ND S (uses V) rank).
-  - exact E.
-  - intros p c d X J. apply N in J. split; [eapply UseNext; eauto|apply F; exists p; auto].
-  - intros c i I. destruct (L c i I) as [X Y]. split; [exact X|]. intros d J. apply Y in J.
-    split; [eapply UseNext; eauto|]. apply F. exists (pkt i). auto.
+  intros K [_ HN] ND A F.
+  apply (drains_from C P C_dec size cap fits all ND S (comes (T :: h)) rank).
+  - exact A.
+  - intros p c d X J. apply HN in J. split; [eapply ComesNext; eauto|].
+    apply F. eapply HeldNow; eauto.
+  - intros c i I. destruct (plan_keeps _ q K c i I) as [X J]. split; [exact X|].
+    intros d D. destruct (J d D). split; auto.
 Qed.
-End Plan.
+
+(* A run of the new tables after a drain is a plan of one step. *)
+Lemma plan_run U q0 q : plan [U] q0 -> run (part_of U) q0 q -> plan [U] q.
+Proof. intros K R. induction R as [|q1 q2 S R IH A E]; [exact K|eapply Work; eauto]. Qed.
+
+End Transition.
+
+Arguments comes {C P}. Arguments held {C P}.
 
 (* ---- the weaker rule ---------------------------------------------------------------- *)
 

@@ -42,7 +42,7 @@ let coordinates dims name =
    switches in a row are a line with two cables: either of them will do. *)
 let direction s o = if s then Some ((o - 1) / 2, o mod 2 = 0) else None
 
-let leads t s o = t.d.far.(s * Dumps.nports + o) >= 0
+let leads t s o = t.d.far.(Dumps.place t.d s o) >= 0
 let port_of t s o = direction (leads t s o) o
 
 let same t d minus minus' = minus = minus' || t.radix d = 2
@@ -54,18 +54,18 @@ let agrees t s o (c : Model.channel) = match port_of t s o with
 (* The ports lead where the model says. *)
 let check_ports t =
   Array.iteri (fun place far -> if far >= 0 then begin
-    let s = place / Dumps.nports in
-    match port_of t s (place mod Dumps.nports) with
+    let s = Dumps.switch_of t.d place in
+    match port_of t s (place mod Dumps.stride t.d) with
     | Some (d, minus) ->
       let v = t.at.(s) in
       let w = Model.move_to v d (Model.hop (t.radix d) minus (List.nth v d)) in
-      if w <> t.at.(far / Dumps.nports) then differs "port %d leads elsewhere" (place mod Dumps.nports)
+      if w <> t.at.(Dumps.switch_of t.d far) then differs "port %d leads elsewhere" (place mod Dumps.stride t.d)
     | None -> ()
   end) t.d.far
 
 let packet t s lid tag =
   let place = t.d.ends.(t.d.owner.(lid)).place in
-  { Model.src = t.at.(s); dst = t.at.(place / Dumps.nports); tag }
+  { Model.src = t.at.(s); dst = t.at.(Dumps.switch_of t.d place); tag }
 
 (* How many entries of a LID are those of the model with these directions; or -1. *)
 let entries t dir lid tag =
@@ -85,7 +85,7 @@ let path_sls t m lid tag =
   let count = ref 0 and good = ref true in
   Array.iteri (fun e (end_ : Dumps.end_port) -> if e <> t.d.owner.(lid) then begin
       incr count;
-      let p = packet t (end_.place / Dumps.nports) lid tag in
+      let p = packet t (end_.Dumps.switch_of t.d place) lid tag in
       let sl = if m.any_sl then 0 else Model.path_sl t.radix t.mesh m.tie (fun _ -> 0) p in
       if Dumps.path_sl t.d e lid <> sl then good := false
     end) t.d.ends;
@@ -117,7 +117,7 @@ let check_lid t m lid =
       else Model.dir t.radix t.mesh m.tie in
     (entries t dir lid tag, path_sls t m lid tag) in
   (* The parity of a LID: that of the switch's port. *)
-  let tag = t.d.ends.(t.d.owner.(lid)).place mod Dumps.nports mod 2 in
+  let tag = t.d.ends.(t.d.owner.(lid)).place mod Dumps.stride t.d mod 2 in
   match try_tag tag with
   | -1, _ -> differs "entries for LID %d" lid
   | _, -1 -> differs "path SLs to LID %d" lid
@@ -134,10 +134,10 @@ let model_vl m i o l =
 let check_maps t m =
   let count = ref 0 in
   Array.iteri (fun place _ ->
-    let s = place / Dumps.nports and o = place mod Dumps.nports in
-    for i = 0 to Dumps.nports - 1 do
+    let s = Dumps.switch_of t.d place and o = place mod Dumps.stride t.d in
+    for i = 0 to Dumps.stride t.d - 1 do
       match port_of t s o with
-      | Some (d, _) when i = 0 || t.d.used.(s * Dumps.nports + i) ->
+      | Some (d, _) when i = 0 || t.d.used.(Dumps.place t.d s i) ->
         let from = if i = 0 then None else Option.map fst (port_of t s i) in
         if i <> o && (match from with None -> true | Some e -> e <= d) then
           (match Dumps.row t.d s i o with

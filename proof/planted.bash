@@ -76,9 +76,9 @@ plant "balanced ties by the LID alone" Torus 'Nat.odd (later d (dst p) + tag p)'
 plant "a packet that need not fit into the buffer" Net 'fits : forall p c, size p <= cap c.' \
 	'fits : forall p c, size p <= S (cap c).'
 plant "the checker takes ranks that stay equal" Checker \
-	'vl_of s i (next_out x) (fst lv)) <? rank k' 'vl_of s i (next_out x) (fst lv)) <=? rank k'
+	'(rank k s o w <? r)' '(rank k s o w <=? r)'
 plant "the checker does not look at VL 15" Checker \
-	'negb (w =? no_vl) && (negb (leads s o)' 'true && (negb (leads s o)'
+	'if w =? no_vl then negb (delivers f)' 'if w =? no_vl then true'
 plant "old packets may have used a closed entry" Transition \
 	'| b :: h => In c (next M b p) /\ came_by_M p b h' '| b :: h => came_by_M p b h'
 rm -rf "$OUT/planted"

@@ -5,6 +5,14 @@ val fst : ('a1 * 'a2) -> 'a1
 
 val snd : ('a1 * 'a2) -> 'a2
 
+val app : 'a1 list -> 'a1 list -> 'a1 list
+
+val pred : int -> int
+
+val add : int -> int -> int
+
+val sub : int -> int -> int
+
 
 
 module Nat :
@@ -12,21 +20,38 @@ module Nat :
   val ltb : int -> int -> bool
  end
 
+val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
+
+val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list
+
+val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1
+
 val existsb : ('a1 -> bool) -> 'a1 list -> bool
 
 val forallb : ('a1 -> bool) -> 'a1 list -> bool
 
 val filter : ('a1 -> bool) -> 'a1 list -> 'a1 list
 
+val seq : int -> int -> int list
+
+type period = { n_times : int; stage : (int -> int -> int);
+                maps_at : (int -> int -> int);
+                outputs_at : (int -> int -> int -> int list) }
+
 type fabric = { n_switches : int;
                 far_end : (int -> int -> (int * int) option);
                 sources : (int -> int list);
-                row : (int -> int -> int -> int); n_rows : int;
-                vl_in_row : (int -> int -> int); lids : int list;
-                outputs : (int -> int -> int list);
+                rows : (int -> int -> int -> int -> int * int); n_rows : 
+                int; vl_in_row : (int -> int -> int); lids : int list;
                 sls : (int -> int -> int -> int);
                 sl_list : (int -> int list); multicast : (int -> bool);
-                home : (int -> int * int) }
+                home : (int -> int * int); delivers : bool; now : period }
+
+val outputs : fabric -> int -> int -> int -> int list
+
+val maps : fabric -> int -> int -> int
+
+val stage_of : fabric -> int -> int -> int
 
 type pair = int * int
 
@@ -34,53 +59,87 @@ val pair_eqb : pair -> pair -> bool
 
 val below : int -> (int -> bool) -> bool
 
+val from_to : int -> int -> (int -> bool) -> bool
+
 val no_vl : int
 
-val vl_of : fabric -> int -> int -> int -> int -> int
+val vl_of : fabric -> int -> int -> int
 
-val copies : fabric -> int -> int -> int -> int list
+val vls_of : fabric -> int -> int -> int -> int -> int -> int list
+
+val copies : fabric -> int -> int -> int -> int -> int list
 
 val leads : fabric -> int -> int -> bool
 
-type step = { at_ : int; out : int; next_out : int; from : int; to0 : int }
+type step = { hop_maps : int; at_ : int; out : int; next_out : int;
+              from : int; to0 : int }
 
-type start = { st_at : int; input : int; st_out : int; with_sls : int;
-               st_to : int }
+type start = { st_maps : int; st_at : int; input : int; st_out : int;
+               with_sls : int; st_to : int }
 
 type certificate = { rank : (int -> int -> int -> int);
                      merged : (int -> int); set : (int -> pair list);
-                     set_at : (int -> int -> int -> int); n_steps : int;
-                     nth_step : (int -> step);
-                     find_step : (int -> int -> int -> int -> int -> int);
-                     n_starts : int; nth_start : (int -> start);
-                     find_start : (int -> int -> int -> int -> int -> int);
-                     root : (int -> int); up : (int -> int -> int);
-                     depth : (int -> int -> int) }
+                     set_at : (int -> int -> int -> int -> int);
+                     n_steps : (int -> int -> int); nth_step : (int -> step);
+                     find_step : (int -> int -> int -> int -> int -> int ->
+                                 int); n_starts : (int -> int -> int);
+                     nth_start : (int -> start);
+                     find_start : (int -> int -> int -> int -> int -> int ->
+                                  int); root : (int -> int);
+                     up : (int -> int -> int); depth : (int -> int -> int) }
 
 val check_merged : fabric -> certificate -> bool
 
-val crosses : fabric -> certificate -> int -> int -> int -> int -> int -> bool
+val crosses :
+  fabric -> certificate -> int -> int -> int -> int -> int -> int -> bool
+
+val falls :
+  fabric -> certificate -> int -> int -> int -> int -> int -> int -> bool
 
 val check_step : fabric -> certificate -> step -> bool
 
 val check_start : fabric -> certificate -> start -> bool
 
-val has_step : certificate -> int -> int -> int -> int -> int -> bool
+val has_step :
+  certificate -> int -> int -> int -> int -> int -> int -> int -> bool
 
-val has_start : certificate -> int -> int -> int -> int -> int -> bool
+val has_start :
+  certificate -> int -> int -> int -> int -> int -> int -> int -> bool
 
-val goes_home : fabric -> int -> int -> bool
+val goes_home : fabric -> int -> int -> int -> bool
 
-val check_source : fabric -> certificate -> int -> int -> int -> bool
+val check_source :
+  fabric -> certificate -> int -> int -> int -> int -> int -> bool
 
-val check_output : fabric -> certificate -> int -> int -> int -> bool
+val check_output :
+  fabric -> certificate -> int -> int -> int -> int -> int -> bool
 
-val check_lid : fabric -> certificate -> int -> bool
+val joined_outputs : int list -> int list -> int list
 
-val check_cable : fabric -> int -> int -> int -> bool
+val so_far : fabric -> int -> int -> int -> int list
 
-val check_joined : fabric -> certificate -> int -> int -> bool
+val check_kept : certificate -> int -> int -> int -> int -> bool
+
+val check_stage : fabric -> certificate -> int -> int -> int -> int -> bool
+
+val check_stages : fabric -> certificate -> int -> int -> pair list -> bool
+
+val last_stage : fabric -> int -> int
+
+val all_stages : fabric -> (int * int) list
+
+val check_times : fabric -> int -> bool
+
+val check_cable : fabric -> int -> int -> int -> int -> bool
+
+val check_joined : fabric -> certificate -> int -> int -> int -> bool
 
 val check_group : fabric -> certificate -> int -> bool
 
 val check : fabric -> certificate -> bool
+
+val put : fabric -> period -> fabric
+
+val continues : fabric -> period -> period -> bool
+
+val check_change : fabric -> (period * certificate) list -> bool

@@ -6,14 +6,15 @@
    the multicast masks.  They can have gigabytes: lines are read where they lie,
    without a copy.
 
-   Switches have numbers in the order of opensm-subnet.lst.  A port of a switch is
-   switch * nports + port.  An end port is that of an adapter, or port 0 of a
-   switch. *)
+   Switches have numbers in the order of opensm-subnet.lst; several directories share
+   them, by GUID, and the numbers of SL-to-VL rows.  A port of a switch is a place: its
+   switch, shifted by [bits], and its number.  An end port is that of an adapter, or port
+   0 of a switch. *)
 
 exception Malformed of string
 let malformed fmt = Printf.ksprintf (fun s -> raise (Malformed s)) fmt
 
-let nports = 256
+let max_port = 255
 let none = 255 (* no output, no SL *)
 let lid_space = 0xC000
 
@@ -105,7 +106,9 @@ let expect s = if not (skip_past s) then bad ("expected " ^ s)
 type end_port = { node : string; port : int; place : int (* the switch's port, or -1 *) }
 
 type t = {
+  bits : int;
   number : (string, int) Hashtbl.t; (* of a switch, by GUID *)
+  present : bool array; (* by switch: is it in this directory? *)
   names : (string, string) Hashtbl.t; (* of a node, by GUID *)
   guids : string array; (* of switches *)
   far : int array; (* by a switch's port: that of another switch, or -1 *)
@@ -118,6 +121,11 @@ type t = {
   sl : Bytes.t array; (* by LID: SL by end port *)
   groups : (int * int list array) list; (* MLID: ports by switch *)
 }
+
+let place d s o = (s lsl d.bits) lor o
+let switch_of d place = place lsr d.bits
+let port_of d place = place land ((1 lsl d.bits) - 1)
+let stride d = 1 lsl d.bits
 
 type side = { is_switch : bool; guid : string; port_guid : string; name : string; pn : int }
 
@@ -137,13 +145,16 @@ let side () =
   expect "}";
   { is_switch; guid = node; port_guid; name; pn }
 
-let read_cables dir =
-  let number = Hashtbl.create 999 and names = Hashtbl.create 999 in
-  let guids = ref [] and cables = ref [] and port_guids = Hashtbl.create 9999 in
+(* The highest port of a switch that the files name: it decides [bits]. *)
+let see top port = if port > !top then top := port
+
+(* The cables of a directory, and its nodes.  New switches get the next numbers. *)
+let scan number guids top dir =
+  let names = Hashtbl.create 999 and port_guids = Hashtbl.create 9999 and cables = ref [] in
   let meet s =
     if not (Hashtbl.mem names s.guid) then begin
       Hashtbl.add names s.guid s.name;
-      if s.is_switch then begin
+      if s.is_switch && not (Hashtbl.mem number s.guid) then begin
         Hashtbl.add number s.guid (Hashtbl.length number); guids := s.guid :: !guids
       end
     end;
@@ -152,23 +163,29 @@ let read_cables dir =
     if looking_at "{" then begin
       let a = side () in
       let b = side () in
-      meet a; meet b; cables := (a, b) :: !cables
+      List.iter (fun s ->
+        if s.pn > max_port then bad "no port";
+        if s.is_switch then see top s.pn;
+        meet s) [ a; b ];
+       cables := (a, b) :: !cables
     end);
-  let guids = Array.of_list (List.rev !guids) in
-  let far = Array.make (Array.length guids * nports) (-1) in
-  let used = Array.make (Array.length far) false in
+  (names, port_guids, !cables)
+
+(* What is behind each port of a switch. *)
+let connect number bits n cables =
+  let far = Array.make (n lsl bits) (-1) and used = Array.make (n lsl bits) false in
   let beside = Hashtbl.create 9999 in (* an adapter's port: a switch's *)
-  let place s = Hashtbl.find number s.guid * nports + s.pn in
+  let place s = (Hashtbl.find number s.guid lsl bits) lor s.pn in
   List.iter (fun (a, b) -> List.iter (fun (a, b) ->
       if a.is_switch then begin
         used.(place a) <- true;
         if b.is_switch then far.(place a) <- place b
       end else if b.is_switch then Hashtbl.replace beside (a.guid, a.pn) (place b))
-    [ (a, b); (b, a) ]) !cables;
-  (number, names, guids, far, used, port_guids, beside)
+    [ (a, b); (b, a) ]) cables;
+  (far, used, beside)
 
 (* Returns forwarding tables, and for each LID the GUID and port of its owner. *)
-let read_lfts dir number port_guids =
+let read_lfts number top dir (_, port_guids, _) =
   let lft = Array.make (Hashtbl.length number) Bytes.empty in
   let owner = Array.make lid_space None and entries = ref Bytes.empty in
   each_line dir "opensm-lfts.dump" (fun () ->
@@ -181,6 +198,7 @@ let read_lfts dir number port_guids =
        | '0' .. '9' ->
          let port = decimal () in
          if port > none then bad "no port";
+         if port < none then see top port;
          Bytes.set_uint8 !entries lid port
        | _ -> ());
       if owner.(lid) = None then begin
@@ -199,17 +217,15 @@ let read_lfts dir number port_guids =
     end);
   (lft, owner)
 
-let read_maps dir number =
-  let rows = Hashtbl.create 99 and list = ref [ String.make 16 '\000' ] in
-  let maps = Array.make (Hashtbl.length number * nports) Bytes.empty in
-  Hashtbl.add rows (String.make 16 '\000') 0;
+let read_maps dir number bits rows =
+  let maps = Array.make (Hashtbl.length number lsl bits) Bytes.empty and stride = 1 lsl bits in
   let vls = Bytes.create 16 in
   each_line dir "dateline-slvl.dump" (fun () ->
     if looking_at "0x" then begin
       let s = match Hashtbl.find_opt number (guid ()) with Some s -> s | None -> bad "no such switch" in
       let i = decimal () in
       let o = decimal () in
-      if i >= nports || o >= nports then bad "no port";
+      if i > max_port || o > max_port then bad "no port";
       for n = 0 to 7 do
         let pair = hex () in
         Bytes.set_uint8 vls (2 * n) (pair lsr 4 land 15);
@@ -218,12 +234,15 @@ let read_maps dir number =
       let row = Bytes.to_string vls in
       let n = match Hashtbl.find_opt rows row with
         | Some n -> n
-        | None -> let n = Hashtbl.length rows in Hashtbl.add rows row n; list := row :: !list; n in
-      let k = s * nports + i in
-      if maps.(k) = Bytes.empty then maps.(k) <- Bytes.make (2 * nports) '\000';
-      Bytes.set_uint16_le maps.(k) (2 * o) (n + 1)
+        | None -> let n = Hashtbl.length rows in Hashtbl.add rows row n; n in
+      if n > 65534 then bad "too many different rows";
+      if i < stride && o < stride then begin
+        let k = (s lsl bits) lor i in
+        if maps.(k) = Bytes.empty then maps.(k) <- Bytes.make (2 * stride) '\000';
+        Bytes.set_uint16_le maps.(k) (2 * o) (n + 1)
+      end
     end);
-  (Array.of_list (List.rev !list), maps)
+  maps
 
 (* ---- path SLs --------------------------------------------------------------- *)
 
@@ -272,7 +291,7 @@ let read_psl dir sl of_guid of_port top =
 
 (* ---- groups ------------------------------------------------------------------- *)
 
-let read_groups dir number =
+let read_groups number top dir =
   let groups = Hashtbl.create 99 and s = ref (-1) in
   each_line dir "opensm.mcfdbs" (fun () ->
     if looking_at "Switch" then begin
@@ -284,7 +303,8 @@ let read_groups dir number =
       let ports = ref [] in
       while not (at_end ()) do
         let o = hex () in
-        if o >= nports then bad "no port";
+        if o > max_port then bad "no port";
+        see top o;
         ports := o :: !ports
       done;
       if !ports <> [] then begin
@@ -309,12 +329,11 @@ let columns rows width =
 
 (* ---- all -------------------------------------------------------------------------- *)
 
-let read dir =
-  let number, names, guids, far, used, port_guids, beside = read_cables dir in
-  let lft, owners = read_lfts dir number port_guids in
-  let rows, maps = read_maps dir number in
+let read_rest number guids bits rows (dir, (names, port_guids, cables), (lft, owners), groups) =
+  let far, used, beside = connect number bits (Array.length guids) cables in
+  let maps = read_maps dir number bits rows in
   let place (node, port) = match Hashtbl.find_opt number node with
-    | Some s -> s * nports
+    | Some s -> s lsl bits
     | None -> Option.value (Hashtbl.find_opt beside (node, port)) ~default:(-1) in
   let ends = Array.of_list (List.sort_uniq compare (Array.to_list owners |> List.filter_map
     (Option.map (fun (node, port) -> (place (node, port), node, port))))) in
@@ -326,17 +345,33 @@ let read dir =
   let sl = Array.map (fun _ -> Bytes.make (top + 1) '\255') ends in
   let of_guid, of_port = find_end ends port_guids in
   read_psl dir sl of_guid of_port top;
-  let lft = columns lft (top + 1) in
-  let sl = columns sl (top + 1) in
-  { number; names; guids; far; used; ends; owner; lft; rows; maps; sl;
-    groups = read_groups dir number }
+  let present = Array.map (Hashtbl.mem names) guids in
+  { bits; number; present; names; guids; far; used; ends; owner; lft = columns lft (top + 1);
+    rows = [||]; maps; sl = columns sl (top + 1); groups }
+
+(* Several directories, or one, with common numbers of switches and rows. *)
+let read_all dirs =
+  let number = Hashtbl.create 999 and guids = ref [] and rows = Hashtbl.create 99 in
+  Hashtbl.add rows (String.make 16 '\000') 0;
+  let top = ref 1 in
+  let scans = List.map (fun dir -> (dir, scan number guids top dir)) dirs in
+  let found = List.map (fun (dir, s) ->
+    (dir, s, read_lfts number top dir s, read_groups number top dir)) scans in
+  let rec bits n = if 1 lsl n > !top then n else bits (n + 1) in
+  let guids = Array.of_list (List.rev !guids) in
+  let all = List.map (read_rest number guids (bits 0) rows) found in
+  let list = Array.make (Hashtbl.length rows) "" in
+  Hashtbl.iter (fun row n -> list.(n) <- row) rows;
+  List.map (fun d -> { d with rows = list }) all
+
+let read dir = List.hd (read_all [ dir ])
 
 (* The output for a LID, or [none]. *)
 let output d s lid = if lid < Array.length d.lft then Bytes.get_uint8 d.lft.(lid) s else none
 
 (* The row of a pair of ports, or -1. *)
 let row d s i o =
-  let m = d.maps.(s * nports + i) in
+  let m = d.maps.((s lsl d.bits) lor i) in
   if Bytes.length m = 0 then -1 else Bytes.get_uint16_le m (2 * o) - 1
 
 let path_sl d e lid = if lid < Array.length d.sl then Bytes.get_uint8 d.sl.(lid) e else none

@@ -9,10 +9,8 @@
 
    Prints "accepted" with status 0, or what is wrong with status 1. *)
 
+open World
 open Dumps
-
-exception Rejected of string
-let rejected fmt = Printf.ksprintf (fun s -> raise (Rejected s)) fmt
 
 (* ---- checksums, as zlib's crc32() ---------------------------------------------- *)
 
@@ -57,7 +55,8 @@ let read_certificate d name =
       let s = match Hashtbl.find_opt d.number (bare_guid g) with
         | Some s -> s
         | None -> rejected "the certificate is for others: no switch %s" g in
-      let place = s * nports + int_of_string p in
+      let place = Dumps.place d s (let o = int_of_string p in
+        if o < 0 || o >= stride d then rejected "the certificate has a port that no cable has" else o) in
       if ranks.(place) = [||] then ranks.(place) <- Array.make 16 (-1);
       ranks.(place).(int_of_string v) <- int_of_string r
     | [] -> ()
@@ -70,7 +69,7 @@ let read_certificate d name =
 let checksum d lids s =
   let c = ref 0xFFFFFFFF in
   let add b = c := crc_byte !c b in
-  let ports = List.filter (fun p -> d.used.(s * nports + p)) (List.init (nports - 1) succ) in
+  let ports = List.filter (fun p -> d.used.(Dumps.place d s p)) (List.init (stride d - 1) succ) in
   List.iter (fun t -> add (output d s t)) lids;
   List.iter (fun i -> List.iter (fun o ->
       match row d s i o with
@@ -79,7 +78,7 @@ let checksum d lids s =
   List.iter (fun (mlid, masks) -> match masks.(s) with
     | [] -> ()
     | mask -> add (mlid lsr 8); add (mlid land 255); List.iter add mask) d.groups;
-  Array.iteri (fun e end_ -> if end_.place >= 0 && end_.place / nports = s then
+  Array.iteri (fun e end_ -> if end_.place >= 0 && switch_of d end_.place = s then
       List.iter (fun t -> add (path_sl d e t)) lids) d.ends;
   finish !c
 
@@ -89,97 +88,55 @@ let check_sums d certificate =
     | Some sum when sum = checksum d lids s -> ()
     | _ -> rejected "the tables of 0x%s are others" g) d.guids
 
-(* ---- as the checker wants them ------------------------------------------------------- *)
-
-let fabric (x : Search.t) =
-  let d = x.w.d in
-  let far = Array.map (fun far -> if far < 0 then None else Some (far / nports, far mod nports)) d.far in
-  { Checker.n_switches = x.w.n;
-    far_end = (fun s o -> far.(s * nports + o));
-    sources = (fun s -> x.w.inputs.(s));
-    row = (fun s i o -> row d s i o + 1);
-    n_rows = Array.length x.w.vls;
-    vl_in_row = (fun r l -> Char.code x.w.vls.(r).[l]);
-    lids = lids d @ List.map fst d.groups;
-    outputs = Search.outputs x;
-    sls = (fun s i t -> Search.sls x.w x.masks s i t);
-    sl_list = (fun n -> x.w.lists.(n));
-    multicast = Search.is_group;
-    home = (fun t ->
-      let place = d.ends.(d.owner.(t)).place in
-      if place < 0 then (x.w.n, 0) else (place / nports, place mod nports)) }
-
 let rank d ranks s o v =
-  let r = ranks.(s * nports + o) in
+  let r = ranks.(Dumps.place d s o) in
   if r = [||] || r.(v) < 0 then rejected "no rank: 0x%s port %d VL %d" d.guids.(s) o v
   else r.(v)
 
-let certificate (x : Search.t) c =
-  let joins = Hashtbl.create 99 in
-  List.iter (fun (t, _) -> Hashtbl.replace joins t (Search.join x t)) x.w.d.groups;
-  let join t = Hashtbl.find joins t in
-  { Checker.rank = rank x.w.d c.ranks;
-    merged = (fun l -> x.w.merged.(l));
-    set = (fun n -> x.sets.items.(n));
-    set_at = (fun t s o -> Search.follow x t; x.at.(s * nports + o));
-    n_steps = x.steps.n;
-    nth_step = (fun n -> x.steps.items.(n));
-    find_step = (fun s o o' a b ->
-      if Search.is_group x.now then Search.step x s o o' a b else x.step_at.(s));
-    n_starts = x.starts.n;
-    nth_start = (fun n -> x.starts.items.(n));
-    find_start = (fun s i o a b ->
-      if Search.is_group x.now then Search.start x s i o a b else x.start_at.(s * nports + i));
-    root = (fun t -> let root, _, _ = join t in root);
-    up = (fun t s -> let _, up, _ = join t in up.(s));
-    depth = (fun t s -> let _, _, depth = join t in depth.(s)) }
-
-(* ---- why not -------------------------------------------------------------------------- *)
-
-let why (x : Search.t) (f : Checker.fabric) (k : Checker.certificate) =
-  let d = x.w.d in
-  for n = 0 to k.n_steps - 1 do
-    let s = k.nth_step n in
-    if not (Checker.check_step f k s) then
-      rejected "a rank does not fall, or a packet is dropped, behind 0x%s port %d" d.guids.(s.at_) s.out
-  done;
-  for n = 0 to k.n_starts - 1 do
-    let s = k.nth_start n in
-    if not (Checker.check_start f k s) then
-      rejected "a packet is dropped at 0x%s, from port %d to port %d" d.guids.(s.st_at) s.input s.st_out
-  done;
-  List.iter (fun t ->
-    if not (Checker.check_lid f k t) then rejected "LID %d gets lost" t;
-    if Search.is_group t && not (Checker.check_group f k t) then
-      rejected "group 0x%04X does not come to all of its members" t) f.lids;
-  rejected "not proved"
+(* ---- tables that stay ------------------------------------------------------------------- *)
 
 let check ~any_sl ~sums dir name =
   let d = read dir in
-  let c = read_certificate d name in
-  if sums then check_sums d c;
-  let x = Search.create (Search.world d any_sl) in
-  let f = fabric x in
-  (try Search.collect x f.lids
-   with Search.Circle t -> rejected "packets to LID %d go in a circle" t);
-  let k = certificate x c in
-  if not (Checker.check f k) then why x f k
+  let c = Option.map (read_certificate d) name in
+  if sums then Option.iter (check_sums d) c;
+  let w = World.create any_sl [| d |] in
+  let f = World.fabric w ~delivers:true (World.fixed w) in
+  let x = World.search w f (fun s t -> if World.is_group t then -1 else output d s t) in
+  try
+    let ranks = match c with
+      | Some c -> rank d c.ranks
+      | None -> Search.ranks x in
+    let k = World.certificate w x ranks in
+    if not (Checker.check f k) then World.why w f k
+  with
+  | Search.Circle t -> rejected "packets to LID %d go in a circle" t
+  | Search.Loop -> rejected "packets can block each other in a circle"
 
 let usage () =
-  prerr_endline "usage: dateline-check [--any-sl] [--no-checksums] DIR CERTIFICATE";
+  prerr_endline "usage: dateline-check [--any-sl] [--no-checksums] DIR [CERTIFICATE]\n\
+    \       dateline-check [--any-sl] --change=mixture|phases|PLAN OLD NEW";
   exit 2
 
 let () =
-  let any_sl = ref false and sums = ref true and names = ref [] in
+  let any_sl = ref false and sums = ref true and change = ref "" and names = ref [] in
+  let after prefix word =
+    let n = String.length prefix in
+    if String.length word > n && String.sub word 0 n = prefix then
+      Some (String.sub word n (String.length word - n))
+    else None in
   Array.iteri (fun n word -> if n > 0 then match word with
     | "--any-sl" -> any_sl := true
     | "--no-checksums" -> sums := false
-    | _ when String.length word > 1 && word.[0] = '-' -> usage ()
-    | _ -> names := word :: !names) Sys.argv;
-  match !names with
-  | [ name; dir ] ->
-    (try check ~any_sl:!any_sl ~sums:!sums dir name; print_endline "accepted" with
-     | Rejected why | Malformed why | Failure why | Invalid_argument why | Sys_error why ->
-       Printf.printf "rejected: %s\n" why; exit 1
-     | Not_found -> print_endline "rejected: the files do not fit each other"; exit 1)
-  | _ -> usage ()
+    | _ -> match after "--change=" word with
+      | Some plan -> change := plan
+      | None when String.length word > 1 && word.[0] = '-' -> usage ()
+      | None -> names := word :: !names) Sys.argv;
+  let judge = match !change, List.rev !names with
+    | "", [ dir ] -> fun () -> check ~any_sl:!any_sl ~sums:!sums dir None
+    | "", [ dir; name ] -> fun () -> check ~any_sl:!any_sl ~sums:!sums dir (Some name)
+    | plan, [ old_dir; new_dir ] when plan <> "" -> fun () -> Change.check !any_sl plan old_dir new_dir
+    | _ -> usage () in
+  try judge (); print_endline "accepted" with
+  | Rejected why | Malformed why | Failure why | Invalid_argument why | Sys_error why ->
+    Printf.printf "rejected: %s\n" why; exit 1
+  | Not_found -> print_endline "rejected: the files do not fit each other"; exit 1

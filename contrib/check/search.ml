@@ -3,7 +3,8 @@
 
    All packets to a LID are followed together: which (SL, VL) pairs do they have at
    each output?  Equal sets of pairs are one set, with a number; hops with equal sets
-   are one step.  Nothing here need be trusted: Checker.check judges all of it. *)
+   are one step.  Ranks that fall along the steps are found, too.  Nothing here need be
+   trusted: Checker.check judges all of it. *)
 
 open Dumps
 
@@ -49,102 +50,34 @@ module Grow = struct
     t.items.(t.n) <- x; t.n <- t.n + 1; t.n - 1
 end
 
-(* ---- what packets there are --------------------------------------------------- *)
-
-(* Lists of SLs, by number: none; one; one and the same on the other level; all. *)
-let with_level = 17
-let every = 33
-let of_groups = 34
-
-type world = {
-  d : Dumps.t;
-  n : int;
-  any_sl : bool;
-  end_at : int array; (* by place: an end port, or -1 *)
-  inputs : int list array; (* by switch: where packets are made *)
-  single : int list array; (* lists of one port *)
-  lists : int list array;
-  upper : bool; (* path SLs say nothing of the level: both are meant *)
-  vls : string array; (* by row number + 1: unknown is all 0 *)
-  merged : int array;
-}
-
-let merge rows =
-  let column l = String.init (Array.length rows) (fun r -> rows.(r).[l]) in
-  Array.init 16 (fun l ->
-    let rec first m = if column m = column l then m else first (m + 1) in first 0)
-
-(* SLs above 7 that some map between switches does not drop, and all below. *)
-let alive d =
-  let upper = ref 0 in
-  Array.iteri (fun place far -> if far >= 0 then
-    for i = 0 to nports - 1 do
-      if d.far.(place / nports * nports + i) >= 0 then begin
-        let r = row d (place / nports) i (place mod nports) in
-        for l = 8 to 15 do
-          if r < 0 || d.rows.(r).[l] <> '\015' then upper := !upper lor (1 lsl l)
-        done
-      end
-    done) d.far;
-  let single = not (Array.exists (fun far -> far >= 0) d.far) in
-  fun l -> l < 8 || single || !upper lsr l land 1 = 1
-
-let world d any_sl =
-  let n = Array.length d.guids in
-  let end_at = Array.make (n * nports) (-1) and inputs = Array.make n [] in
-  Array.iteri (fun e end_ -> if end_.place >= 0 then begin
-      end_at.(end_.place) <- e;
-      let s = end_.place / nports in
-      inputs.(s) <- end_.place mod nports :: inputs.(s)
-    end) d.ends;
-  let alive = alive d and upper = ref true in
-  Array.iter (Bytes.iter (fun c ->
-    let l = Char.code c in if l > 7 && l < 16 then upper := false)) d.sl;
-  let some = List.filter alive in
-  let all = some (List.init 16 Fun.id) in
-  let lists = Array.init 35 (fun n ->
-    if n = 0 then []
-    else if n < with_level then [ n - 1 ]
-    else if n < every then some (List.sort_uniq compare [ n - with_level; (n - with_level) lor 8 ])
-    else if n = every || any_sl then all
-    else some [ 0; 8 ]) in
-  let vls = Array.append [| String.make 16 '\000' |] d.rows in
-  { d; n; any_sl; end_at; inputs; single = Array.init nports (fun o -> [ o ]); lists; upper = !upper; vls; merged = merge vls }
+(* ---- sets --------------------------------------------------------------------- *)
 
 let is_group t = t >= lid_space
 
-let masks w : (int, int list array) Hashtbl.t = Hashtbl.of_seq (List.to_seq w.d.groups)
-
-let sls w masks s i t =
-  if is_group t then
-    if i = 0 && not (List.mem 0 (Hashtbl.find masks t).(s)) then 0 else of_groups
-  else
-    let e = w.end_at.(s * nports + i) in
-    if w.d.owner.(t) = e then 0
-    else if w.any_sl then every
-    else match path_sl w.d e t with
-      | 255 -> 0
-      | l -> if w.upper then with_level + l else 1 + l
-
-(* ---- sets --------------------------------------------------------------------- *)
-
 type t = {
-  w : world;
-  masks : (int, int list array) Hashtbl.t;
+  f : Checker.fabric;
+  bits : int;
+  n : int; (* switches *)
+  far : int array; (* by place: that of another switch, or -1 *)
+  plain : int -> int -> int; (* switch, LID: the only output, 255 for none; -1: ask f *)
+  vls : string array; (* by row *)
+  merged : int array;
   numbers : (string, int) Hashtbl.t; (* of sets *)
   sets : (int * int) list Grow.t;
-  bits : string Grow.t; (* the same: a bit for each pair *)
+  set_bits : string Grow.t; (* the same: a bit for each pair *)
   unions : Pairs.t;
-  images : int array array; (* by row + 1 and set; or -1 *)
-  firsts : int array array; (* by row + 1 and list of SLs; or -1 *)
+  images : int array array; (* by row and set; or -1 *)
+  firsts : Pairs.t; (* of row and list of SLs *)
   step_numbers : Pairs.t;
   steps : Checker.step Grow.t;
   start_numbers : Pairs.t;
   starts : Checker.start Grow.t;
-  (* Of one LID: *)
+  (* Of one LID, and stage: *)
   mutable now : int;
+  mutable stage : int;
   at : int array; (* by place: a set *)
-  mutable dirty : int list;
+  before : int array; (* the same in the stage before *)
+  mutable dirty : int list; (* places that may have a set *)
   step_at : int array; (* by switch: the step from there *)
   start_at : int array; (* by a source's place: the start from there *)
   waits : int array;
@@ -152,6 +85,10 @@ type t = {
 }
 
 exception Circle of int
+
+let place x s o = (s lsl x.bits) lor o
+let switch_of x place = place lsr x.bits
+let port_of x place = place land ((1 lsl x.bits) - 1)
 
 let number_of x bits =
   match Hashtbl.find_opt x.numbers bits with
@@ -162,27 +99,29 @@ let number_of x bits =
       if Char.code bits.[k / 8] lsr (k mod 8) land 1 = 1 then pairs := (k / 16, k mod 16) :: !pairs
     done;
     let n = Grow.add x.sets !pairs in
-    ignore (Grow.add x.bits bits);
+    ignore (Grow.add x.set_bits bits);
     Hashtbl.add x.numbers bits n; n
 
 let set_of x pairs =
   let b = Bytes.make 32 '\000' in
-  List.iter (fun (l, v) ->
-    let k = 16 * l + v in
-    Bytes.set_uint8 b (k / 8) (Bytes.get_uint8 b (k / 8) lor (1 lsl (k mod 8)))) pairs;
+  List.iter (fun (l, v) -> if v <> Checker.no_vl then begin
+      let k = 16 * l + v in
+      Bytes.set_uint8 b (k / 8) (Bytes.get_uint8 b (k / 8) lor (1 lsl (k mod 8)))
+    end) pairs;
   number_of x (Bytes.to_string b)
 
-let create w =
+let create (f : Checker.fabric) ~bits ~far ~plain ~vls ~merged =
+  let n = f.n_switches in
   let x = {
-    w; masks = masks w; numbers = Hashtbl.create 999; sets = Grow.create []; bits = Grow.create "";
-    unions = Pairs.create (); images = Array.make (Array.length w.vls) [||];
-    firsts = Array.map (fun _ -> Array.make (Array.length w.lists) (-1)) w.vls;
+    f; bits; n; far; plain; vls; merged; numbers = Hashtbl.create 999;
+    sets = Grow.create []; set_bits = Grow.create ""; unions = Pairs.create ();
+    images = Array.make (Array.length vls) [||]; firsts = Pairs.create ();
     step_numbers = Pairs.create (); start_numbers = Pairs.create ();
-    steps = Grow.create { Checker.at_ = 0; out = 0; next_out = 0; from = 0; to0 = 0 };
-    starts = Grow.create { Checker.st_at = 0; input = 0; st_out = 0; with_sls = 0; st_to = 0 };
-    now = -1; at = Array.make (w.n * nports) 0; dirty = []; step_at = Array.make w.n 0;
-    start_at = Array.make (w.n * nports) 0;
-    waits = Array.make w.n 0; ready = Array.make w.n 0 } in
+    steps = Grow.create { Checker.hop_maps = 0; at_ = 0; out = 0; next_out = 0; from = 0; to0 = 0 };
+    starts = Grow.create { Checker.st_maps = 0; st_at = 0; input = 0; st_out = 0; with_sls = 0; st_to = 0 };
+    now = -1; stage = 0; at = Array.make (n lsl bits) 0; before = Array.make (n lsl bits) 0;
+    dirty = []; step_at = Array.make n 0; start_at = Array.make (n lsl bits) 0;
+    waits = Array.make n 0; ready = Array.make n 0 } in
   ignore (set_of x []); (* number 0 *)
   x
 
@@ -195,78 +134,92 @@ let union x a b =
   if a = b || b = 0 then a
   else if a = 0 then b
   else memo x.unions (min a b) (max a b) (fun () ->
-    let p = x.bits.items.(a) and q = x.bits.items.(b) in
+    let p = x.set_bits.items.(a) and q = x.set_bits.items.(b) in
     number_of x (String.init 32 (fun i -> Char.chr (Char.code p.[i] lor Char.code q.[i]))))
 
-let vl w row l = Char.code w.vls.(row + 1).[l]
+let vl x row l = Char.code x.vls.(row).[l]
 
 let new_image x r a =
-  let n = set_of x (List.map (fun (l, _) -> (l, vl x.w r l)) x.sets.items.(a)) in
-  let old = x.images.(r + 1) in
+  let n = set_of x (List.map (fun (l, _) -> (l, vl x r l)) x.sets.items.(a)) in
+  let old = x.images.(r) in
   if a >= Array.length old then
-    x.images.(r + 1) <- Array.append old (Array.make (a + 32 - Array.length old) (-1));
-  x.images.(r + 1).(a) <- n; n
+    x.images.(r) <- Array.append old (Array.make (a + 32 - Array.length old) (-1));
+  x.images.(r).(a) <- n; n
 
-let image x s i o a =
-  let r = row x.w.d s i o in
-  let images = x.images.(r + 1) in
+let image_by x r a =
+  let images = x.images.(r) in
   if a < Array.length images && images.(a) >= 0 then images.(a) else new_image x r a
 
-let new_first x r list =
-  let n = set_of x (List.map (fun l ->
-    let l = x.w.merged.(l) in (l, vl x.w r l)) x.w.lists.(list)) in
-  x.firsts.(r + 1).(list) <- n; n
+let first_by x r list =
+  memo x.firsts r list (fun () ->
+    set_of x (List.map (fun l -> let l = x.merged.(l) in (l, vl x r l)) (x.f.sl_list list)))
 
-let first x s i o list =
-  let r = row x.w.d s i o in
-  let n = x.firsts.(r + 1).(list) in
-  if n >= 0 then n else new_first x r list
+(* By either of two rows. *)
+let either x by m s i o a =
+  match x.f.rows m s i o with
+  | r, r' when r = r' -> by x r a
+  | r, r' -> union x (by x r a) (by x r' a)
+
+let image x = either x image_by
+let first x = either x first_by
 
 (* ---- steps ------------------------------------------------------------------------ *)
 
 let key a b = (a lsl 31) lor b
 
 (* The one that was found last is often the next one, too. *)
-let same_step (x : Checker.step) s o o' a b =
-  x.at_ = s && x.out = o && x.next_out = o' && x.from = a && x.to0 = b
+let same_step (x : Checker.step) m s o o' a b =
+  x.at_ = s && x.out = o && x.next_out = o' && x.from = a && x.to0 = b && x.hop_maps = m
 
-let same_start (x : Checker.start) s i o list b =
-  x.st_at = s && x.input = i && x.st_out = o && x.with_sls = list && x.st_to = b
+let same_start (x : Checker.start) m s i o list b =
+  x.st_at = s && x.input = i && x.st_out = o && x.with_sls = list && x.st_to = b && x.st_maps = m
 
-let step x s o o' a b =
-  let k = ((s * nports) + o) * nports + o' and k' = key a b in
+let step x m s o o' a b =
+  let k = (place x s o lsl 10 lor o') lsl 2 lor m and k' = key a b in
   memo x.step_numbers k k' (fun () ->
-    Grow.add x.steps { Checker.at_ = s; out = o; next_out = o'; from = a; to0 = b })
+    Grow.add x.steps { Checker.hop_maps = m; at_ = s; out = o; next_out = o'; from = a; to0 = b })
 
-let start x s i o list b =
-  let k = ((s * nports) + i) * nports + o and k' = key list b in
+let start x m s i o list b =
+  let k = (place x s i lsl 10 lor o) lsl 2 lor m and k' = key list b in
   memo x.start_numbers k k' (fun () ->
-    Grow.add x.starts { Checker.st_at = s; input = i; st_out = o; with_sls = list; st_to = b })
-
-(* ---- unicast: from the outermost switches inwards --------------------------------- *)
+    Grow.add x.starts { Checker.st_maps = m; st_at = s; input = i; st_out = o; with_sls = list; st_to = b })
 
 let put x place set =
   if x.at.(place) = 0 && set <> 0 then x.dirty <- place :: x.dirty;
   x.at.(place) <- set
 
-let far_of x s t =
-  let o = output x.w.d s t in
-  if o = none || o = 0 then -1 else x.w.d.far.(s * nports + o)
+let starts x m j t =
+  for s = 0 to x.n - 1 do
+    List.iter (fun i -> match x.f.sls s i t with
+      | 0 -> ()
+      | list -> List.iter (fun o ->
+          let source = place x s i and b = x.at.(place x s o) in
+          if not (same_start x.starts.items.(x.start_at.(source)) m s i o list b) then
+            x.start_at.(source) <- start x m s i o list b) (Checker.copies x.f j s i t))
+      (x.f.sources s)
+  done
 
-let start_all x t s o = List.iter (fun i ->
-    match sls x.w x.masks s i t with
+(* ---- one output for each switch: from the outermost switches inwards ------------------ *)
+
+let far_of x s o = if o = none then -1 else x.far.(place x s o)
+
+let from_sources x m t s o = List.iter (fun i ->
+    match x.f.sls s i t with
     | 0 -> ()
-    | list -> put x (s * nports + o) (union x x.at.(s * nports + o) (first x s i o list)))
-  x.w.inputs.(s)
+    | list -> let here = place x s o in
+      put x here (union x x.at.(here) (first x m s i o list)))
+  (x.f.sources s)
 
-let unicast x t =
-  let d = x.w.d and n = x.w.n in
+let inwards x m t =
+  let n = x.n in
   Array.fill x.waits 0 n 0;
   for s = 0 to n - 1 do
-    let far = far_of x s t in
+    let o = x.plain s t in
+    let far = far_of x s o in
     if far >= 0 then begin
-      x.waits.(far / nports) <- x.waits.(far / nports) + 1;
-      start_all x t s (output d s t)
+      let s' = switch_of x far in
+      x.waits.(s') <- x.waits.(s') + 1;
+      from_sources x m t s o
     end
   done;
   let count = ref 0 in
@@ -276,112 +229,146 @@ let unicast x t =
   while !i < !count do
     let s = x.ready.(!i) in
     incr i;
-    let far = far_of x s t in
+    let o = x.plain s t in
+    let far = far_of x s o in
     if far >= 0 then begin
-      let s' = far / nports and here = x.at.(s * nports + output d s t) in
-      let o' = output d s' t in
-      if here <> 0 && o' <> none && far_of x s' t >= 0 then begin
-        let place = s' * nports + o' in
-        put x place (union x x.at.(place) (image x s' (far mod nports) o' here))
+      let s' = switch_of x far and here = x.at.(place x s o) in
+      let o' = x.plain s' t in
+      if here <> 0 && o' <> none then begin
+        let there = place x s' o' in
+        if x.far.(there) >= 0 then
+          put x there (union x x.at.(there) (image x m s' (port_of x far) o' here))
       end;
       x.waits.(s') <- x.waits.(s') - 1;
       if x.waits.(s') = 0 then push s'
     end
   done;
-  if !count < n then raise (Circle t)
-
-let unicast_steps x t =
-  let d = x.w.d in
-  for s = 0 to x.w.n - 1 do
-    let far = far_of x s t and o = output d s t in
+  if !count < n then raise (Circle t);
+  for s = 0 to n - 1 do
+    let o = x.plain s t in
+    let far = far_of x s o in
     if far >= 0 then begin
-      let here = x.at.(s * nports + o) and s' = far / nports in
-      let o' = output d s' t in
+      let here = x.at.(place x s o) and s' = switch_of x far in
+      let o' = x.plain s' t in
       if here <> 0 && o' <> none then begin
-        let there = x.at.(s' * nports + o') in
-        if not (same_step x.steps.items.(x.step_at.(s)) s o o' here there) then
-          x.step_at.(s) <- step x s o o' here there
+        let there = x.at.(place x s' o') in
+        if not (same_step x.steps.items.(x.step_at.(s)) m s o o' here there) then
+          x.step_at.(s) <- step x m s o o' here there
       end
     end
   done
 
-(* ---- multicast: until nothing is new ------------------------------------------------ *)
+(* ---- several outputs: until nothing is new -------------------------------------------- *)
 
-let multicast x t =
-  let masks = Hashtbl.find x.masks t and d = x.w.d in
+let outwards x m j t =
   let work = Queue.create () in
+  List.iter (fun place -> Queue.add place work) x.dirty;
   let arrive s i set_for =
     List.iter (fun o ->
-      let place = s * nports + o in
-      if o <> i && d.far.(place) >= 0 then begin
+      let place = place x s o in
+      if x.far.(place) >= 0 then begin
         let old = x.at.(place) in
         put x place (union x old (set_for o));
         if x.at.(place) <> old then Queue.add place work
-      end) masks.(s) in
-  for s = 0 to x.w.n - 1 do
-    List.iter (fun i -> match sls x.w x.masks s i t with
+      end) (Checker.copies x.f j s i t) in
+  for s = 0 to x.n - 1 do
+    List.iter (fun i -> match x.f.sls s i t with
       | 0 -> ()
-      | list -> arrive s i (fun o -> first x s i o list)) x.w.inputs.(s)
+      | list -> arrive s i (fun o -> first x m s i o list)) (x.f.sources s)
   done;
   while not (Queue.is_empty work) do
     let place = Queue.pop work in
-    let far = d.far.(place) and here = x.at.(place) in
-    arrive (far / nports) (far mod nports) (fun o -> image x (far / nports) (far mod nports) o here)
-  done
+    let far = x.far.(place) and here = x.at.(place) in
+    let s = switch_of x far and i = port_of x far in
+    arrive s i (fun o -> image x m s i o here)
+  done;
+  List.iter (fun here ->
+    let far = x.far.(here) in
+    let s' = switch_of x far in
+    List.iter (fun o' ->
+        ignore (step x m (switch_of x here) (port_of x here) o' x.at.(here) x.at.(place x s' o')))
+      (Checker.copies x.f j s' (port_of x far) t)) x.dirty
 
-let multicast_steps x t =
-  let masks = Hashtbl.find x.masks t and d = x.w.d in
-  Array.iteri (fun s mask -> List.iter (fun o ->
-      let place = s * nports + o in
-      let far = d.far.(place) in
-      if far >= 0 && x.at.(place) <> 0 then
-        List.iter (fun o' -> if o' <> far mod nports then
-            ignore (step x s o o' x.at.(place) x.at.(far / nports * nports + o')))
-          masks.(far / nports)) mask) masks
+(* ---- of one LID, and stage, after another ------------------------------------------------ *)
 
-(* ---- of one LID after another ---------------------------------------------------------- *)
-
-let outputs x s t =
-  if is_group t then (Hashtbl.find x.masks t).(s)
-  else match output x.w.d s t with 255 -> [] | o -> x.w.single.(o)
-
-let starts x t =
-  for s = 0 to x.w.n - 1 do
-    List.iter (fun i -> match sls x.w x.masks s i t with
-      | 0 -> ()
-      | list -> List.iter (fun o -> if not (is_group t && o = i) then
-          let place = s * nports + i and b = x.at.(s * nports + o) in
-          if not (same_start x.starts.items.(x.start_at.(place)) s i o list b) then
-            x.start_at.(place) <- start x s i o list b) (outputs x s t))
-      x.w.inputs.(s)
-  done
-
-let follow x t =
-  if t <> x.now then begin
-    List.iter (fun place -> x.at.(place) <- 0) x.dirty;
-    x.dirty <- []; x.now <- t;
-    if is_group t then (multicast x t; multicast_steps x t)
-    else (unicast x t; unicast_steps x t);
-    starts x t
+let rec follow x t j =
+  if t <> x.now || j <> x.stage then begin
+    if j > 0 then begin
+      follow x t (j - 1);
+      List.iter (fun place -> x.before.(place) <- x.at.(place)) x.dirty
+    end else begin
+      List.iter (fun place -> x.at.(place) <- 0; x.before.(place) <- 0) x.dirty;
+      x.dirty <- []
+    end;
+    x.now <- t; x.stage <- j;
+    let m = Checker.maps x.f t j in
+    if j = 0 && not (is_group t) && x.plain 0 t >= 0 then inwards x m t else outwards x m j t;
+    starts x m j t
   end
 
-(* All steps and starts that some LID needs. *)
-let collect x lids = List.iter (follow x) lids
+let set_at x t j s o =
+  if t = x.now && j = x.stage - 1 then x.before.(place x s o)
+  else begin follow x t j; x.at.(place x s o) end
+
+let find_step x m s o o' a b =
+  let n = x.step_at.(s) in
+  if same_step x.steps.items.(n) m s o o' a b then n else step x m s o o' a b
+
+let find_start x m s i o a b =
+  let n = x.start_at.(place x s i) in
+  if same_start x.starts.items.(n) m s i o a b then n else start x m s i o a b
+
+(* ---- ranks ------------------------------------------------------------------------------ *)
+
+exception Loop
+
+(* All steps that some LID and stage needs: the ranks have to fall along them.  A
+   channel's rank is the length of the longest chain that waits behind it. *)
+let ranks x =
+  List.iter (fun (t, j) -> follow x t j) (Checker.all_stages x.f);
+  let n = 16 * Array.length x.far in
+  let seen = Pairs.create () and held = Array.make n [] and left = Array.make n 0 in
+  for k = 0 to x.steps.n - 1 do
+    let y = x.steps.items.(k) in
+    let here = place x y.at_ y.out in
+    let far = x.far.(here) in
+    let s = switch_of x far in
+    let there = place x s y.next_out in
+    if x.far.(there) >= 0 then
+      List.iter (fun (l, v) -> List.iter (fun w -> if w <> Checker.no_vl then begin
+          let c = 16 * here + v and d = 16 * there + w in
+          ignore (memo seen c d (fun () -> held.(d) <- c :: held.(d); left.(c) <- left.(c) + 1; 1))
+        end) (Checker.vls_of x.f y.hop_maps s (port_of x far) y.next_out l)) x.sets.items.(y.from)
+  done;
+  let rank = Array.make n 0 and work = Queue.create () and count = ref 0 in
+  Array.iteri (fun c n -> if n = 0 then Queue.add c work) left;
+  while not (Queue.is_empty work) do
+    let d = Queue.pop work in
+    incr count;
+    List.iter (fun c ->
+      rank.(c) <- max rank.(c) (rank.(d) + 1);
+      left.(c) <- left.(c) - 1;
+      if left.(c) = 0 then Queue.add c work) held.(d)
+  done;
+  if !count < n then raise Loop;
+  fun s o v -> rank.(16 * place x s o + v)
+
+(* ---- groups ----------------------------------------------------------------------------- *)
 
 (* A group's switches, joined to the first one: ports towards it, and depths. *)
 let join x t =
-  let masks = Hashtbl.find x.masks t and d = x.w.d in
-  let up = Array.make x.w.n 0 and depth = Array.make x.w.n max_int and work = Queue.create () in
-  let rec first s = if s >= x.w.n then 0 else if masks.(s) <> [] then s else first (s + 1) in
+  let masks s = Checker.outputs x.f 0 s t in
+  let up = Array.make x.n 0 and depth = Array.make x.n max_int and work = Queue.create () in
+  let rec first s = if s >= x.n then 0 else if masks s <> [] then s else first (s + 1) in
   let root = first 0 in
   depth.(root) <- 0; Queue.add root work;
   while not (Queue.is_empty work) do
     let s = Queue.pop work in
     List.iter (fun o ->
-      let far = d.far.(s * nports + o) in
-      if far >= 0 && depth.(far / nports) = max_int then begin
-        depth.(far / nports) <- depth.(s) + 1; up.(far / nports) <- far mod nports;
-        Queue.add (far / nports) work
-      end) masks.(s)
+      let far = x.far.(place x s o) in
+      if far >= 0 && depth.(switch_of x far) = max_int then begin
+        depth.(switch_of x far) <- depth.(s) + 1; up.(switch_of x far) <- port_of x far;
+        Queue.add (switch_of x far) work
+      end) (masks s)
   done;
   (root, up, depth)

@@ -85,7 +85,7 @@ let path_sls t m lid tag =
   let count = ref 0 and good = ref true in
   Array.iteri (fun e (end_ : Dumps.end_port) -> if e <> t.d.owner.(lid) then begin
       incr count;
-      let p = packet t (end_.Dumps.switch_of t.d place) lid tag in
+      let p = packet t (Dumps.switch_of t.d end_.place) lid tag in
       let sl = if m.any_sl then 0 else Model.path_sl t.radix t.mesh m.tie (fun _ -> 0) p in
       if Dumps.path_sl t.d e lid <> sl then good := false
     end) t.d.ends;

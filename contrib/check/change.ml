@@ -65,7 +65,8 @@ let read_plan w name =
   each_line "." name (fun () ->
     if !first then begin
       first := false;
-      if not (looking_at "dateline-plan 1") then bad "no plan of format 1"
+      if not (looking_at "dateline-plan 1") then bad "no plan of format 1";
+      at := !stop
     end else if looking_at "write " then begin
       expect "write";
       let s = switch (guid ()) in

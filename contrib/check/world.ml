@@ -1,8 +1,8 @@
 (* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause *)
 (* world.ml: hands the tables of one directory, or of two, to the checker.
 
-   Of two directories, old and new, a fabric has the cables, end ports and LIDs of
-   both, and a source sends with the SLs of both: a packet carries the one that its
+   Of two directories, old and new, a fabric has the cables of the new one, and the
+   end ports and LIDs of both; a source sends with the SLs of both: a packet carries the one that its
    connection was granted.  change.ml adds how the tables become the new ones. *)
 
 open Dumps
@@ -54,15 +54,15 @@ let alive (d : Dumps.t) =
   let single = not (Array.exists (fun far -> far >= 0) d.far) in
   fun l -> l < 8 || single || !upper lsr l land 1 = 1
 
-(* The cables of all directories. *)
+(* The change takes place on the cables of the last directory: a cable that is gone
+   carries nothing, whatever entries say. *)
 let cables (ds : Dumps.t array) =
-  let far = Array.copy ds.(0).far in
+  let last = ds.(Array.length ds - 1) in
   Array.iter (fun d -> Array.iteri (fun place to_ ->
-    if to_ >= 0 && far.(place) >= 0 && far.(place) <> to_ then
+    if to_ >= 0 && last.far.(place) >= 0 && last.far.(place) <> to_ then
       rejected "0x%s port %d has another cable in the new tables"
-        d.guids.(switch_of d place) (port_of d place);
-    if to_ >= 0 then far.(place) <- to_) d.far) ds;
-  far
+        d.guids.(switch_of d place) (port_of d place)) d.far) ds;
+  Array.copy last.far
 
 let create any_sl (ds : Dumps.t array) =
   let d = ds.(0) in

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "tools/common/background.h"
@@ -13,6 +14,7 @@ struct request {
 	struct tool_input_options old, new;
 	enum dl_transition_order order;
 	bool reconnect;
+	const char *plan;
 };
 
 #define MEMBER(member) DL_MEMBER(struct request, member)
@@ -23,6 +25,8 @@ static const struct dl_setting options[] = {
 		 "under way (default), or in any order" },
 	{ "reconnect", DL_SETTING_FLAG, MEMBER(reconnect),
 	  .doc = "Accept that pairs must reconnect" },
+	{ "plan", DL_SETTING_BORROW, MEMBER(plan), .arg = "FILE",
+	  .doc = "Write down what each step writes, for an independent checker" },
 	{ "torus-config", DL_SETTING_BORROW, MEMBER(new.config), .arg = "FILE",
 	  .doc = "A torus-2QoS.conf: for coordinates, and for path SLs by "
 		 "torus-2QoS's rule when there are none" },
@@ -140,9 +144,98 @@ static int transition_check(struct dl_transition *t, enum dl_transition_order or
 	return err ? err : planned;
 }
 
+/* ---- the plan, write by write ---------------------------------------------- */
+
+static uint64_t plan_guid(const struct dl_tables *t, uint32_t s)
+{
+	return t->fabric->nodes[t->fabric->switches[s]].guid;
+}
+
+/* The masks of a group that differ; groups of `after` only. */
+static void plan_write_group(const struct dl_tables *before, const struct dl_tables *after,
+			     uint16_t mlid, FILE *to)
+{
+	static const struct dl_tables_masks none;
+	const struct dl_tables_mcast_group *was = dl_tables_find_group(before, mlid);
+	const struct dl_tables_mcast_group *is = dl_tables_find_group(after, mlid);
+
+	for (uint32_t s = 0; s < after->fabric->nswitches; s++) {
+		const uint64_t *old = dl_tables_mask(was ? &was->masks : &none, s);
+		const uint64_t *new = dl_tables_mask(is ? &is->masks : &none, s);
+
+		if (!memcmp(old, new, DL_TABLES_MASK_WORDS * sizeof(*old)))
+			continue;
+		fprintf(to, "mask 0x%016" PRIx64 " 0x%04x", plan_guid(after, s), mlid);
+		for (unsigned int port = 0; port < 64 * DL_TABLES_MASK_WORDS; port++)
+			if (new[port / 64] >> port % 64 & 1)
+				fprintf(to, " %u", port);
+		fputc('\n', to);
+	}
+}
+
+static void plan_write_groups(const struct dl_tables *before, const struct dl_tables *after,
+			      FILE *to)
+{
+	for (uint32_t g = 0; g < after->ngroups; g++)
+		plan_write_group(before, after, after->groups[g].mlid, to);
+	for (uint32_t g = 0; g < before->ngroups; g++)
+		if (!dl_tables_find_group(after, before->groups[g].mlid))
+			plan_write_group(before, after, before->groups[g].mlid, to);
+}
+
+static void plan_write_entry(const struct dl_tables *t, uint32_t s, uint16_t lid, uint8_t port,
+			     FILE *to)
+{
+	fprintf(to, "write 0x%016" PRIx64 " %u %u\n", plan_guid(t, s), lid, port);
+}
+
+/* All that differs: entries and groups. */
+static void plan_write_tables(const struct dl_tables *before, const struct dl_tables *after,
+			      FILE *to)
+{
+	for (uint32_t s = 0; s < after->fabric->nswitches; s++)
+		for (uint16_t lid = 1; lid <= after->top_lid; lid++)
+			if (dl_tables_lft(before, s, lid) != dl_tables_lft(after, s, lid))
+				plan_write_entry(after, s, lid, dl_tables_lft(after, s, lid), to);
+	plan_write_groups(before, after, to);
+}
+
+static int plan_write(const struct dl_transition *t, const struct dl_transition_waves *w, FILE *to)
+{
+	const struct dl_tables *holds = t->held;
+	uint32_t at = 0;
+
+	fprintf(to, "dateline-plan 1\n");
+	for (uint32_t i = 0; i < w->nsteps; i++) {
+		const struct dl_transition_step *step = &w->steps[i];
+		const struct dl_tables *next = step->kind == DL_TRANSITION_CLOSE ? t->closed :
+										   t->opened;
+
+		if (step->kind == DL_TRANSITION_MAPS) {
+			fprintf(to, "maps\n");
+		} else if (w->in_phases) {
+			plan_write_tables(holds, next, to);
+			holds = next;
+		} else if (at == w->nmoves || w->moves[at].step != i) {
+			plan_write_groups(holds, next, to);
+			holds = next;
+		}
+		for (; at < w->nmoves && w->moves[at].step == i; at++) {
+			const struct dl_transition_move *m = &w->moves[at];
+
+			plan_write_entry(t->opened, m->sw, m->lid, m->port, to);
+			if (at + 1 < w->nmoves && w->moves[at + 1].step == i &&
+			    w->moves[at + 1].barrier != m->barrier)
+				fprintf(to, "barrier\n");
+		}
+		fprintf(to, step->drain ? "drain\n" : "barrier\n");
+	}
+	return ferror(to) ? -EIO : 0;
+}
+
 int transition_json(const struct dl_tables *old, const struct dl_tables *new,
 		    enum dl_transition_order order, const struct tool_coords *coords,
-		    const struct dl_log *log, json_t **out)
+		    const struct dl_log *log, FILE *plan, json_t **out)
 {
 	struct dl_transition_waves waves = { 0 };
 	struct dl_transition_result v;
@@ -160,6 +253,8 @@ int transition_json(const struct dl_tables *old, const struct dl_tables *new,
 		err = *out ? 0 : -ENOMEM;
 		dl_verify_mixture_release(&v.found);
 	}
+	if (!err && plan)
+		err = plan_write(&t, &waves, plan);
 	dl_transition_waves_release(&waves);
 	dl_transition_release(&t);
 	return err;
@@ -259,6 +354,19 @@ static void transition_print(const json_t *d, FILE *to)
 			"with the old ones the new tables have a credit loop\n");
 }
 
+static int transition_ask(struct tool *tool, const struct request *r, const struct dl_tables *old,
+			  const struct tool_input *new, json_t **document)
+{
+	struct tool_out out = { 0 };
+	int err = r->plan ? tool_out_open(tool, NULL, r->plan, &out) : 0;
+
+	if (err)
+		return err;
+	err = transition_json(old, new->snapshot.tables, r->order, &new->coords, &tool->log,
+			      out.file, document);
+	return r->plan ? tool_out_close(tool, &out, err) : err;
+}
+
 int tool_cmd_transition(struct tool *tool, int argc, char **argv)
 {
 	struct request r = { .order = DL_TRANSITION_OPENSM };
@@ -275,8 +383,7 @@ int tool_cmd_transition(struct tool *tool, int argc, char **argv)
 	if (!err)
 		err = transition_compare(&tool->log, old.snapshot.fabric, new.snapshot.fabric);
 	if (!err)
-		err = transition_json(old.snapshot.tables, new.snapshot.tables, r.order,
-				      &new.coords, &tool->log, &document);
+		err = transition_ask(tool, &r, old.snapshot.tables, &new, &document);
 	if (!err) {
 		if (!tool_true_at(document, "phased.safe") ||
 		    (!r.reconnect && tool_int_at(document, "phased.reconnect_pairs")))

@@ -7,10 +7,11 @@
 #include "dateline/transition.h"
 
 /*
- * The document of a change.  `log` hears progress.  0 or a negative errno.
+ * The document of a change.  `log` hears progress; `plan`, unless it is NULL, gets what
+ * each step writes.  0 or a negative errno.
  */
 int transition_json(const struct dl_tables *old, const struct dl_tables *new,
 		    enum dl_transition_order order, const struct tool_coords *coords,
-		    const struct dl_log *log, json_t **out);
+		    const struct dl_log *log, FILE *plan, json_t **out);
 
 #endif

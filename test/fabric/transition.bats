@@ -385,3 +385,27 @@ END
 	run -1 dateline verify loop --certificate loop.cert
 	[[ ! -e loop.cert ]]
 }
+
+@test "the checker follows packets along the plan, and rejects it without its drains" {
+	local check=$DATELINE_BUILD/contrib/check/dateline-check pair
+	[[ -x $check ]] || skip "no OCaml"
+	routed whole 6 5 1
+	routed hurt 6 5 1 --fail-link 2,2,0:+x
+	for pair in "whole hurt" "hurt whole"; do
+		# shellcheck disable=SC2086 # two words
+		dateline transition $pair --plan plan -q >/dev/null
+		[[ $(head -n 1 plan) == 'dateline-plan 1' ]]
+		# shellcheck disable=SC2086
+		[[ $("$check" --change=plan $pair) == accepted ]]
+		sed '/^drain$/d' plan >hasty
+		# shellcheck disable=SC2086
+		run -1 "$check" --change=hasty $pair
+		sed 's/^drain$/barrier/' plan >hasty
+		# shellcheck disable=SC2086
+		run -1 "$check" --change=hasty $pair
+		# An entry less, and it does not end with the new tables.
+		sed '0,/^write/{/^write/d}' plan >short
+		# shellcheck disable=SC2086
+		run -1 "$check" --change=short $pair
+	done
+}

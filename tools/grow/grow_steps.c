@@ -246,7 +246,7 @@ static int grow_judge(const struct dl_tables *old, const struct dl_tables *new, 
 	struct tool_coords none = { 0 };
 	json_t *d = NULL;
 	const json_t *phased;
-	int err = transition_json(old, new, DL_TRANSITION_ANY_QUICK, &none, NULL, &d);
+	int err = transition_json(old, new, DL_TRANSITION_ANY_QUICK, &none, NULL, NULL, &d);
 
 	if (err)
 		return err;

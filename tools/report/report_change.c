@@ -164,7 +164,7 @@ static int check_transition(void *context, const struct dl_log *log)
 {
 	struct report_change *c = context;
 	int err = transition_json(c->then->tables, c->now->tables, DL_TRANSITION_OPENSM,
-				  c->now->coords, log, &c->transition);
+				  c->now->coords, log, NULL, &c->transition);
 
 	return err == -ENOMEM ? err : 0;
 }

@@ -11,46 +11,60 @@
  * adapters send follows here from their path SLs.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "dateline/base.h"
 #include "verify/internal.h"
+
+#define SERVED_UNKNOWN 16 /* in the place of an SL */
 
 /* What adapters send, by their path SLs. */
 struct served {
 	struct dl_verify_net *net;
 	uint32_t *lids; /* by class of destinations: LIDs; the last: without a class */
+	uint32_t class; /* of sources, that was counted last, or DL_NONE */
+	uint32_t count[SERVED_UNKNOWN + 1]; /* LIDs by the SL to them */
 };
 
-/* How many LIDs of a class are a port's own. */
-static uint32_t served_own_lids(const struct served *s, uint32_t port, uint32_t class)
+static unsigned int served_sl(const struct served *s, uint32_t to)
 {
-	const struct dl_fabric_port *p = &s->net->f->ports[port];
-	uint32_t own = 0;
+	const struct dl_tables *t = s->net->t;
+	uint8_t sl = to == DL_NONE ? DL_TABLES_NO_SL : t->psl[s->class * (size_t)t->npsl_dst + to];
 
-	for (uint32_t lid = p->lid; lid < p->lid + (1u << p->lmc); lid++)
-		own += s->net->t->psl_dst[lid] == class;
-	return own;
+	return sl < SERVED_UNKNOWN ? sl : SERVED_UNKNOWN;
+}
+
+/* Sources of a class follow each other. */
+static void served_count(struct served *s, uint32_t class)
+{
+	uint32_t n = s->net->t->npsl_dst;
+
+	if (s->class == class)
+		return;
+	s->class = class;
+	memset(s->count, 0, sizeof(s->count));
+	for (uint32_t d = 0; d < n; d++)
+		s->count[served_sl(s, d)] += s->lids[d];
+	s->count[SERVED_UNKNOWN] += s->lids[n];
 }
 
 /* The SLs of an end port to all LIDs but its own; any, where one is not known. */
-static uint16_t served_sls(const struct served *s, uint32_t port)
+static uint16_t served_sls(struct served *s, uint32_t port)
 {
 	const struct dl_tables *t = s->net->t;
-	uint32_t class = t->psl ? t->psl_src[port] : DL_NONE;
-	const uint8_t *sl = class == DL_NONE ? NULL : &t->psl[class * (size_t)t->npsl_dst];
+	const struct dl_fabric_port *p = &s->net->f->ports[port];
+	uint32_t own[SERVED_UNKNOWN + 1] = { 0 };
 	uint16_t sls = 0;
 
-	if (!sl)
+	if (!t->psl || t->psl_src[port] == DL_NONE)
 		return s->net->alive;
-	if (s->lids[t->npsl_dst] > served_own_lids(s, port, DL_NONE))
-		sls = s->net->alive;
-	for (uint32_t d = 0; d < t->npsl_dst; d++) {
-		uint16_t more = sl[d] <= 15 ? dl_verify_net_sls(s->net, sl[d]) : s->net->alive;
-
-		if (more & ~sls && s->lids[d] && s->lids[d] > served_own_lids(s, port, d))
-			sls |= more;
-	}
-	return sls;
+	served_count(s, t->psl_src[port]);
+	for (uint32_t lid = p->lid; lid < p->lid + (1u << p->lmc); lid++)
+		own[served_sl(s, t->psl_dst[lid])]++;
+	for (unsigned int sl = 0; sl < SERVED_UNKNOWN; sl++)
+		if (s->count[sl] > own[sl])
+			sls |= dl_verify_net_sls(s->net, sl);
+	return s->count[SERVED_UNKNOWN] > own[SERVED_UNKNOWN] ? s->net->alive : sls;
 }
 
 /* The VLs to which an adapter maps SLs at its own port. */
@@ -72,6 +86,7 @@ static int served_add_adapters(struct dl_verify_net *net, const struct dl_verify
 	uint16_t given = o->sls == DL_VERIFY_ANY_SL ? net->alive : o->sls;
 	struct served s = {
 		.net = net,
+		.class = DL_NONE,
 		.lids = dl_arena_array(net->arena, classes + 1ul, sizeof(*s.lids)),
 	};
 

@@ -113,7 +113,7 @@ ends 2 'avoid:1: expected NAME/PORT' /dev/null route t.net -o v.dls --avoid avoi
 ends 2 'cannot open missing' /dev/null route t.net -o v.dls --avoid missing
 ends 2 'proven and any-SL' /dev/null route t.net -o v.dls --avoid avoid --mode classic
 # Growth.
-"$dateline" gen 5 3 3 -q -o g
+"$dateline" gen 5 4 3 -q -o g
 for run in '0 y proven' '1 x proven' '0 x any-sl'; do
 	read -r want dim mode <<<"$run"
 	"$dateline" grow g.net --torus-config g.torus.conf --dim "$dim" --mode "$mode" -q \

@@ -104,7 +104,7 @@ told discover large.net
 told discover hurt.net --torus-config hurt.torus.conf
 told discover plugs.net
 told discover moved.net --torus-config moved.torus.conf
-for name in whole large any loop unknown lost services; do
+for name in whole large any loop unknown lost starved services; do
 	told verify $name
 	told verify $name --explain
 	told verify $name --sl any
@@ -155,6 +155,7 @@ told whatif six.net --switches 2 --links 3 --samples 8 --transitions
 told whatif whole.net --switches 9
 told whatif thin.net --links 1 --samples 2
 told grow whole.net -o grown --dim y
+told grow six.net -o grown --dim x --by -1
 for scenario in "$examples"/arbitrate-*.yaml; do
 	told arbitrate "$scenario"
 done

@@ -334,6 +334,9 @@ static int through_json(const struct cables *c, const struct path_request *r,
 	}
 	*out = json_pack("{s:b, s:o}", "delivered", true, "through",
 			 path_crossing_json(c, r, port));
+	if (r->counted)
+		json_object_set_new(json_object_get(*out, "through"), "counters",
+				    path_counters_json(r, c->f, port));
 	return 0;
 }
 

@@ -12,6 +12,7 @@ dateline_SOURCES = tools/main.c tools/commands.def \
 	tools/common/background.c tools/common/background.h \
 	tools/common/campaign.c tools/common/campaign.h \
 	tools/common/document.c \
+	tools/common/fail.c tools/common/fail.h \
 	tools/common/find.c tools/common/find.h \
 	tools/common/hosts.c tools/common/hosts.h \
 	tools/common/input.c tools/common/input.h \

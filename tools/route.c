@@ -7,7 +7,7 @@
 
 #include "dateline/base.h"
 #include "dateline/route.h"
-#include "tools/common/input.h"
+#include "tools/common/fail.h"
 #include "tools/route_partitions.h"
 
 #define MAX_SECONDS 86400
@@ -19,6 +19,7 @@ struct request {
 	bool show_tree;
 	enum { KEEP_GROUPS, NO_GROUPS, ALL_ADAPTERS } multicast;
 	unsigned int lmc, flags;
+	struct fail_list fail;
 };
 
 static int read_weights(const struct dl_setting *setting, void *to, const char *text, char *why,
@@ -71,6 +72,8 @@ static const struct dl_setting options[] = {
 	{ "avoid", DL_SETTING_BORROW, MEMBER(avoid), .arg = "FILE",
 	  .doc = "Send nothing across the cables of this list, nor on through its switches: lines "
 		 "\"cable NAME/PORT\" and \"switch NAME\"; proven and any-SL mode" },
+	{ FAIL_SETTING, DL_MEMBER(struct request, fail),
+	  .doc = "Take this switch, adapter or cable out of the fabric first; may be repeated" },
 	{ "show-tree", DL_SETTING_FLAG, MEMBER(show_tree), .doc = "Draw the multicast tree" },
 	{ "psl", DL_SETTING_FLAG, MEMBER(flags), .max = DL_SNAPSHOT_PSL_ALWAYS,
 	  .doc = "Export dateline-psl.dump, for ibdmchk, however large: it grows with the "
@@ -109,6 +112,8 @@ static const struct tool_usage usage = {
 	       "  dateline gen 6 5 1 -o first\n"
 	       "  dateline route first.net --torus-config first.torus.conf "
 	       "-o snapshot\n"
+	       "\n"
+	       "  dateline route first.net --fail S_3_3_0/1 -o without\n"
 	       "\n"
 	       "With --show-tree, -o is optional: the tree is drawn on "
 	       "standard output, and x is the root.\n"
@@ -182,10 +187,11 @@ static int route_resolve_avoid(struct tool *tool, const struct request *r,
 	return err;
 }
 
+/* `before` are the tables of a snapshot, or NULL. */
 static int route_compute(const struct request *r, const struct tool_input *in,
-			 const struct dl_log *log, struct dl_route_result *out)
+			 const struct dl_tables *before, const struct dl_log *log,
+			 struct dl_route_result *out)
 {
-	const struct dl_tables *before = in->snapshot.tables;
 	bool keep = r->multicast == KEEP_GROUPS && before && before->ngroups;
 	int err = dl_route(in->torus, in->config, &r->options, log, out);
 
@@ -229,7 +235,7 @@ int tool_cmd_route(struct tool *tool, int argc, char **argv)
 	struct request r = { 0 };
 	struct dl_route_result routed = { 0 };
 	struct dl_route_avoided *avoided = NULL;
-	struct tool_input in;
+	struct tool_input whole, left = { 0 }, *in = &whole;
 	int err;
 
 	dl_route_options_init(&r.options);
@@ -237,23 +243,29 @@ int tool_cmd_route(struct tool *tool, int argc, char **argv)
 	tool_options(tool, &usage, argc, argv, &r);
 	r.input.one_vl = r.options.mode == DL_ROUTE_ANY_SL;
 	r.input.any_fabric = r.options.mode != DL_ROUTE_CLASSIC;
-	err = tool_input_read(tool, &r.input, TOOL_INPUT_PART, &in);
+	err = tool_input_read(tool, &r.input, TOOL_INPUT_PART, in);
 	if (!err)
-		err = dl_fabric_assign_lids(in.fabric, r.lmc);
+		err = dl_fabric_assign_lids(in->fabric, r.lmc);
 	if (err == -ENOSPC) {
 		dl_log(&tool->log, DL_LOG_ERROR, "%s: more end ports than unicast LIDs",
 		       r.input.is_live ? "fabric" : r.input.from);
 		err = -EINVAL;
 	}
+	if (!err && r.fail.n) {
+		in = &left;
+		err = fail_input(tool, &r.input, &r.fail, &whole, in, NULL);
+	}
 	if (!err && r.avoid)
-		err = route_resolve_avoid(tool, &r, in.fabric, &avoided);
+		err = route_resolve_avoid(tool, &r, in->fabric, &avoided);
 	r.options.avoid = avoided;
 	if (!err)
-		err = route_compute(&r, &in, &tool->log, &routed);
+		err = route_compute(&r, in, whole.snapshot.tables, &tool->log, &routed);
 	if (!err && r.out)
-		err = route_write_snapshot(tool, &r, &in, routed.tables);
+		err = route_write_snapshot(tool, &r, in, routed.tables);
 	dl_route_result_release(&routed);
 	dl_route_avoided_free(avoided);
-	tool_input_free(&in);
+	tool_input_free(&left);
+	tool_input_free(&whole);
+	fail_release(&r.fail);
 	return tool_exit_status(err);
 }

@@ -134,6 +134,27 @@ whatif() {
 	grep -q 'interrupted: .* of 100000 scenarios' "$T/err"
 }
 
+@test "route --fail: the tables of a fabric without it" {
+	dateline gen 6 5 1 -q -o f
+	dateline gen 6 5 1 --fail-link 3,3,0:+x -q -o g
+	dateline route g.net --torus-config f.torus.conf -q -o g.dls
+	for name in S_3_3_0/1 3,3,0/1 0xd1000303000000/1; do
+		dateline route f.net --torus-config f.torus.conf --fail "$name" -q -o f.dls
+		dateline diff f.dls g.dls
+	done
+	# LIDs stay; its adapter goes with a switch; what is cut off is named.
+	dateline route f.net --fail S_3_3_0 --fail H_0_0_0_1 -q -o f.dls
+	dateline verify f.dls --json >json
+	[[ $(jq -c '[.pairs, .delivered, .credit_loop]' json) == '[3192,true,false]' ]]
+	run -1 dateline route f.net --fail S_3_3_0/1 --fail S_3_3_0/2 --fail S_3_3_0/3 \
+		--fail S_3_3_0/4 -o f.dls
+	[[ $output == *'"S_3_3_0" is connected to no switch of the rest'* ]]
+	run -2 dateline route f.net --fail S_3_3_0/9 -o f.dls
+	[[ $output == *'there is no cable at S_3_3_0/9'* ]]
+	run -2 dateline route f.net --fail nobody -o f.dls
+	[[ $output == *'there is no "nobody"'* ]]
+}
+
 @test "bad usage is named" {
 	dateline gen 3 3 1 -q -o "$T/f"
 	run -2 dateline whatif "$T/f.net"

@@ -73,6 +73,7 @@ report t -o -
 whatif t.net --switches 1 --samples 2
 whatif t.net --switches 1 --samples 2 --json
 route t.net -o t2 --show-tree
+route t.net -o t2 --fail S_0_0_0/1
 arbitrate $examples/arbitrate-figure-25-10.yaml
 arbitrate $examples/arbitrate-figure-25-10.yaml --json
 credits $examples/credits-loss.yaml

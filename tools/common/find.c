@@ -238,3 +238,18 @@ int find_end_port(const struct find *f, const struct dl_log *log, const char *te
 	*out = (struct find_result){ port, fabric->ports[port].lid };
 	return 0;
 }
+
+int find_part(const struct find *f, const struct dl_log *log, const char *text, uint32_t *node,
+	      uint32_t *port)
+{
+	struct find_result end;
+	int err;
+
+	*port = DL_NONE;
+	if (by_number(f, text, &end)) {
+		*node = f->in->fabric->ports[end.port].node;
+		return 0;
+	}
+	err = find_named_node(f, log, text, strlen(text), node);
+	return err == -ENOENT ? find_port(f, log, text, port) : err;
+}

@@ -42,4 +42,11 @@ int find_end_port(const struct find *f, const struct dl_log *log, const char *te
  */
 int find_port(const struct find *f, const struct dl_log *log, const char *text, uint32_t *port);
 
+/*
+ * What a text names as above that may fail: a node (*port is DL_NONE), or a port
+ * of any kind as NODE/PORT.  0, or -EINVAL, reported.
+ */
+int find_part(const struct find *f, const struct dl_log *log, const char *text, uint32_t *node,
+	      uint32_t *port);
+
 #endif

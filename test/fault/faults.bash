@@ -78,7 +78,7 @@ commands=(
 	"emulate snap --scenario emulate-uniform.yaml --write-counters out/counters"
 	"report snap -o out/page.html"
 	"report snap -o -"
-	"report snap --against other -o out/page.html"
+	"report snap --earlier other -o out/page.html"
 	"report snap --emulation emulated --counters counters -o out/page.html"
 	"all whatif f.net --switches 1 --samples 2 --transitions --threads 1 --json"
 	"whatif f.net --switches 1 --samples 5 --threads 1 --csv"

@@ -311,12 +311,12 @@ test("the change against an earlier snapshot", async () => {
 	const then = readSnapshot(path.join(T, "hurt"));
 	const now = snapshot("whole", ["6", "5", "1"], ["--multicast", "all"]);
 
-	dateline("report", "hurt", "--against", "whole", "-o", "back.html");
+	dateline("report", "hurt", "--earlier", "whole", "-o", "back.html");
 	const back = await opened("back.html");
 	assert.deepStrictEqual(await agreeOnChange(back, then, now),
 		{ gone: [1, 1, 6], fresh: [0, 0, 0] });
 	await closed(back);
-	dateline("report", "whole", "--against", "hurt", "-o", "change.html");
+	dateline("report", "whole", "--earlier", "hurt", "-o", "change.html");
 	const page = await opened("change.html");
 	assert.deepStrictEqual(await agreeOnChange(page, now, then),
 		{ gone: [0, 0, 0], fresh: [1, 1, 6] });
@@ -336,7 +336,7 @@ test("the way from one snapshot's tables to another's", async () => {
 	fs.writeFileSync(path.join(T, "kept.net"), lines.reduce((n, l) => n.replace(l, ""), net));
 	dateline("route", "kept.net", "--torus-config", "whole.torus.conf", "--multicast", "all",
 		"-o", "kept");
-	dateline("report", "kept", "--against", "whole", "-o", "kept.html");
+	dateline("report", "kept", "--earlier", "whole", "-o", "kept.html");
 	const page = await opened("kept.html");
 	const t = JSON.parse(output("transition", "whole", "kept", "--json"));
 	const [, list] = [...await tablesOf(page, "change")].find(([c]) => c.startsWith("Transition"));
@@ -690,7 +690,7 @@ test("wrong input is refused with a reason", () => {
 	refused(/which snapshot/, "-o", "x.html");
 	refused(/-o FILE is needed/, "grid");
 	refused(/nowhere: No such file/, "nowhere", "-o", "x.html");
-	refused(/nowhere: No such file/, "grid", "--against", "nowhere", "-o", "x.html");
+	refused(/nowhere: No such file/, "grid", "--earlier", "nowhere", "-o", "x.html");
 	refused(/broken.json:2: /, "grid", "--emulation", "broken.json", "-o", "x.html");
 	refused(/emulate --json/, "grid", "--emulation", "other.json", "-o", "x.html");
 	// Some of its ports are not there; it lacks some.

@@ -165,7 +165,7 @@ for from in missing directory /proc/self/mem /dev/zero emulation.json empty; do
 		diff FROM t
 		diff t FROM
 		report FROM -o page.html
-		report t --against FROM -o page.html
+		report t --earlier FROM -o page.html
 		emulate FROM --scenario $examples/emulate-uniform.yaml
 		emulate t --scenario FROM
 		arbitrate FROM

@@ -170,10 +170,10 @@ for name in whole large any loop unknown lost services; do
 	shown $name
 done
 shown whole --emulation json/emulate.pairs.json --counters counted
-shown hurt --against whole
-shown fast --against large
-shown broken --against six
-shown large --against whole
+shown hurt --earlier whole
+shown fast --earlier large
+shown broken --earlier six
+shown large --earlier whole
 shown old --emulation json/emulate.dead.json
 shown starved --emulation json/emulate.starved.json
 shown six --emulation json/emulate.faults.json

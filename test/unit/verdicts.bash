@@ -143,7 +143,7 @@ for name in one two; do
 	"$dateline" route "$name.net" -q -o "$name"
 done
 empty 'no GUID is in both' diff one two
-empty 'no GUID is in both' report one --against two -o page.html
+empty 'no GUID is in both' report one --earlier two -o page.html
 empty 'the same end port' path one H_0_0_0_1 H_0_0_0_1
 empty 'there are no adapters' coords none.net
 # Coordinates from the cabling alone are not those of an engine.

@@ -10,7 +10,7 @@
 
 struct request {
 	struct tool_input_options input;
-	const char *emulation, *against, *counters, *title, *out;
+	const char *emulation, *earlier, *counters, *title, *out;
 };
 
 #define MEMBER(member) DL_MEMBER(struct request, member)
@@ -18,7 +18,7 @@ struct request {
 static const struct dl_setting options[] = {
 	{ "emulation", DL_SETTING_BORROW, MEMBER(emulation), .arg = "FILE",
 	  .doc = "The output of `dateline emulate --json` for this snapshot" },
-	{ "against", DL_SETTING_BORROW, MEMBER(against), .arg = "DIR",
+	{ "earlier", DL_SETTING_BORROW, MEMBER(earlier), .arg = "DIR",
 	  .doc = "An earlier snapshot: show what has changed since" },
 	{ "counters", DL_SETTING_BORROW, MEMBER(counters), .arg = "FILE|live",
 	  .doc = "What ports counted: the output of ibqueryerrors --data or perfquery, or the "
@@ -53,7 +53,7 @@ static const struct tool_usage usage = {
 	       "the result of `dateline verify` with a credit loop drawn into the picture.\n"
 	       "\n"
 	       "  dateline report snapshot -o snapshot.html\n"
-	       "  dateline report today --against yesterday -o change.html\n"
+	       "  dateline report today --earlier yesterday -o change.html\n"
 	       "  dateline report --live --counters live -o now.html\n"
 	       "\n"
 	       "Exit status: 0 written, whatever the result, 2 bad usage "
@@ -87,8 +87,8 @@ static int report_check(const struct tool *tool, const struct request *r, struct
 	verdict = verify_json(v, &o, &in->now);
 	err = verify_explain(verdict, in->now.snapshot.tables, &o);
 	tool_json_with(document, "verdict", report_verdict(&in->page, v, verdict));
-	if (!err && r->against)
-		err = report_change_json(&in->change, r->against, v, document);
+	if (!err && r->earlier)
+		err = report_change_json(&in->change, r->earlier, v, document);
 	dl_verify_result_free(v);
 	return err;
 }
@@ -122,7 +122,7 @@ static int report_fill(struct tool *tool, const struct request *r, struct inputs
 	in->change = (struct report_change){ .now = &in->page,
 					     .then = &in->page_then,
 					     .log = &tool->log };
-	if (r->against)
+	if (r->earlier)
 		err = report_change_begin(&in->change);
 	if (!err)
 		err = report_check(tool, r, in, document);
@@ -173,11 +173,11 @@ int tool_cmd_report(struct tool *tool, int argc, char **argv)
 	int err;
 
 	tool_options(tool, &usage, argc, argv, &r);
-	then = (struct tool_input_options){ .from = r.against,
+	then = (struct tool_input_options){ .from = r.earlier,
 					    .net = r.input.net,
 					    .config = r.input.config };
 	err = read_one(tool, &r.input, &in.now, &in.page);
-	if (!err && r.against)
+	if (!err && r.earlier)
 		err = read_one(tool, &then, &in.then, &in.page_then);
 	if (!err)
 		err = write_page(tool, &r, &in);

@@ -179,6 +179,28 @@ traced() {
 	run -2 dateline diff whole nothing
 }
 
+@test "diff: LIDs that have moved are one line, and no change of tables" {
+	routed whole 4 4 1
+	awk '{
+		while (match($0, /lid [1-9][0-9]*/)) {
+			printf "%slid %d", substr($0, 1, RSTART - 1), \
+				substr($0, RSTART + 4, RLENGTH - 4) + 100
+			$0 = substr($0, RSTART + RLENGTH)
+		}
+		print
+	}' whole/dateline.net >moved.net
+	dateline route moved.net --torus-config whole.torus.conf --multicast all -o moved -q
+	run -1 --separate-stderr dateline diff whole moved
+	same "what moved" - <(echo "$output") <<-'END'
+		~ 32 end ports have other LIDs, which counts as no difference of tables, such as
+		~   LID of 0x00d2000000000100 "H_0_0_0_1" port 1: 1 (LMC 0), now 101 (LMC 0)
+	END
+	# Each is in the document.
+	run -1 --separate-stderr dateline diff whole moved --json
+	jq -e '(.lids.changed | length) == 32 and all(.lids.changed[]; .new == .old + 100)
+		and .forwarding.changed == 0 and .forwarding.compared > 0' <<<"$output"
+}
+
 @test "counters of a running fabric, and as infiniband-diags print them" {
 	local how lid
 

@@ -65,6 +65,7 @@ dateline_SOURCES = tools/main.c tools/commands.def \
 	tools/verify/verify_text.c \
 	tools/whatif/whatif.c tools/whatif/whatif.h \
 	tools/whatif/whatif_draw.c \
+	tools/whatif/whatif_named.c \
 	tools/whatif/whatif_print.c \
 	tools/whatif/whatif_transition.c \
 	tools/whatif/whatif_worst.c

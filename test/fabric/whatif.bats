@@ -155,6 +155,77 @@ whatif() {
 	[[ $output == *'there is no "nobody"'* ]]
 }
 
+@test "failures by name: before and after" {
+	dateline gen 6 5 1 -q -o f
+	dateline route f.net --torus-config f.torus.conf --multicast all -q -o f.dls
+	# The pairs of a cable are interrupted, and no others.
+	dateline path f.dls --through S_3_3_0/1 --json >path.json
+	whatif f.dls --torus-config f.torus.conf --fail S_3_3_0/1
+	count "[3540,0,$(jq '[.. | .flows?, .flows_back? | numbers] | add' path.json)]" \
+		'.pairs | [.before, .cut_off, .interrupted]'
+	count '[3540,3540,true,true,null]' \
+		'[.before.pairs, .after.pairs, .after.delivered, .after.credit_loop_free,
+			.after.emulation]'
+	count '["S_3_3_0","S_4_3_0"]' '.failed[0] | [.from.name, .to.name]'
+	count '[true,true]' '[.pairs.longer > 0, .before.hops_mean < .after.hops_mean]'
+	# After: what route and path say of the same fabric.
+	dateline route f.net --torus-config f.torus.conf --fail S_3_3_0/1 -q -o left.dls
+	count "$(jq '.busiest[0].pairs_after' "$T/out.json")" .after.busiest_pairs
+	name=$(jq -r '.busiest[0].cable.from | "\(.name)/\(.port)"' "$T/out.json")
+	dateline path left.dls --through "$name" --json >path.json
+	count "$(jq '[.. | .flows? | numbers] | first' path.json)" '.busiest[0].pairs_after'
+	# The rest is routed as the snapshot was.
+	for mode in '--mode any-sl' '--ties balanced'; do
+		# shellcheck disable=SC2086 # two words
+		dateline route f.net --torus-config f.torus.conf $mode -q -o other.dls
+		whatif other.dls --torus-config f.torus.conf --fail S_3_3_0/1
+		count 0 .transition.entries_closed
+		cp "$T/out.json" first.json
+		# shellcheck disable=SC2086 # two words
+		whatif other.dls --torus-config f.torus.conf --fail S_3_3_0/1 $mode
+		cmp first.json "$T/out.json"
+	done
+	count '[]' .warnings
+	# With other coordinates, part of the change is not the failure's.
+	whatif f.dls --fail S_3_3_0/1
+	count true '.warnings[0] | contains("torus configuration")'
+	# A switch takes its adapter along: 2 of 60 end ports.
+	whatif f.net --torus-config f.torus.conf --fail S_3_3_0
+	count '[3540,234,3306]' '[.pairs.before, .pairs.cut_off, .after.pairs]'
+	# What is cut off without having failed is a finding.
+	run -1 dateline whatif f.dls --torus-config f.torus.conf --fail S_3_3_0/1 --fail S_3_3_0/2 --fail S_3_3_0/3 \
+		--fail S_3_3_0/4
+	[[ $output == *'"S_3_3_0" is connected to no switch of the rest'* ]]
+	run -2 dateline whatif f.dls --torus-config f.torus.conf --fail S_3_3_0 --links 1
+	[[ $output == *'which?'* ]]
+}
+
+@test "failures by name: traffic before and after, and why it got faster" {
+	dateline gen 6 5 1 -q -o f
+	dateline route f.net --torus-config f.torus.conf -q -o f.dls
+	cat >incast.yaml <<-END
+		duration_ns: 3000000
+		traffic:
+		  - {pattern: incast, targets: [0], window: 1, count: 4, bytes: 8192}
+	END
+	whatif f.dls --torus-config f.torus.conf --fail H_3_3_0_1 --scenario incast.yaml
+	count '[29,28]' '[.before, .after | .emulation.sending_adapters]'
+	count true '.before.emulation.last_delivery_ns > .after.emulation.last_delivery_ns'
+	count '"fewer adapters send, and share the cables"' .faster_because
+	# As emulate says of the same tables.
+	dateline emulate f.dls --scenario incast.yaml --json >run.json
+	count "$(jq .throughput_fraction run.json)" .before.emulation.throughput_fraction
+	dateline route f.net --torus-config f.torus.conf --fail H_3_3_0_1 -q -o left.dls
+	dateline emulate left.dls --scenario incast.yaml --json >run.json
+	count "$(jq .throughput_fraction run.json)" .after.emulation.throughput_fraction
+	dateline whatif f.dls --torus-config f.torus.conf --fail H_3_3_0_1 --scenario incast.yaml >text
+	grep -q '^Faster after the failure: fewer adapters send' text
+	# Only what is left can send.
+	sed -i 's/targets: \[0\]/&, sources: [H_3_3_0_1]/' incast.yaml
+	run -2 dateline whatif f.dls --torus-config f.torus.conf --fail S_3_3_0 --scenario incast.yaml
+	[[ $output == *'fits the whole fabric, but not what is left of it'* ]]
+}
+
 @test "bad usage is named" {
 	dateline gen 3 3 1 -q -o "$T/f"
 	run -2 dateline whatif "$T/f.net"

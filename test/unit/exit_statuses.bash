@@ -72,8 +72,8 @@ emulate t --scenario $examples/emulate-uniform.yaml --sweep load=0.1:0.2:0.1 --j
 report t -o -
 whatif t.net --switches 1 --samples 2
 whatif t.net --switches 1 --samples 2 --json
+whatif t.net --fail S_0_0_0/1 --scenario $examples/emulate-uniform.yaml
 route t.net -o t2 --show-tree
-route t.net -o t2 --fail S_0_0_0/1
 arbitrate $examples/arbitrate-figure-25-10.yaml
 arbitrate $examples/arbitrate-figure-25-10.yaml --json
 credits $examples/credits-loss.yaml
@@ -157,6 +157,7 @@ for from in missing directory /proc/self/mem /dev/zero emulation.json empty; do
 		hops FROM
 		route FROM -o t2
 		whatif FROM --switches 1
+		whatif FROM --fail S_0_0_0
 		verify FROM
 		verify t --earlier FROM
 		transition FROM t
@@ -194,6 +195,8 @@ traffic:
   - {pattern: uniform, load: 0.001}
 END
 ends 2 'no packet was sent' /dev/null emulate t --scenario no-time.yaml
+ends 2 'there is no "nobody"' /dev/null route t.net -o t2 --fail nobody
+ends 2 'there is no "nobody"' /dev/null whatif t --fail nobody
 ends 2 'what shall fail' /dev/null whatif t.net --samples 5
 
 echo "$runs commands, $failed failed"

@@ -154,6 +154,14 @@ told whatif whole.net --switches 1 --samples 3
 told whatif six.net --switches 2 --links 3 --samples 8 --transitions
 told whatif whole.net --switches 9
 told whatif thin.net --links 1 --samples 2
+cat >few.yaml <<'END'
+duration_ns: 20000
+traffic:
+  - {pattern: uniform, load: 0.9, bytes: 2048}
+END
+told whatif six --fail S_3_3_0/1
+# Nothing congests a single row less.
+told whatif six.net --fail S_2_2_0 --fail S_3_3_0 --fail H_0_0_0_1 --scenario few.yaml
 told grow whole.net -o grown --dim y
 told grow six.net -o grown --dim x --by -1
 for scenario in "$examples"/arbitrate-*.yaml; do

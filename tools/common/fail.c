@@ -35,7 +35,7 @@ static int fail_mark(const struct find *f, const struct dl_log *log, const char 
 	const struct dl_fabric *fabric = f->in->fabric;
 	const struct tool_coords *c = &f->in->coords;
 	uint32_t node, port, peer;
-	int err = find_part(f, log, name, &node, &port);
+	int err = find_node_or_port(f, log, name, &node, &port);
 
 	if (err)
 		return err;

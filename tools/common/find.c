@@ -239,8 +239,8 @@ int find_end_port(const struct find *f, const struct dl_log *log, const char *te
 	return 0;
 }
 
-int find_part(const struct find *f, const struct dl_log *log, const char *text, uint32_t *node,
-	      uint32_t *port)
+int find_node_or_port(const struct find *f, const struct dl_log *log, const char *text,
+		      uint32_t *node, uint32_t *port)
 {
 	struct find_result end;
 	int err;

@@ -46,7 +46,7 @@ int find_port(const struct find *f, const struct dl_log *log, const char *text, 
  * What a text names as above that may fail: a node (*port is DL_NONE), or a port
  * of any kind as NODE/PORT.  0, or -EINVAL, reported.
  */
-int find_part(const struct find *f, const struct dl_log *log, const char *text, uint32_t *node,
-	      uint32_t *port);
+int find_node_or_port(const struct find *f, const struct dl_log *log, const char *text,
+		      uint32_t *node, uint32_t *port);
 
 #endif

@@ -243,16 +243,16 @@ static int emulate_read_tables(void *context, const char *dir, struct dl_snapsho
 	return err;
 }
 
-static int emulate_read_scenario(struct tool *tool, const struct request *r,
-				 const struct tool_input *in, struct dl_emu_scenario **out)
+int emulate_read_scenario(struct tool *tool, const char *path, const struct dl_tables *t,
+			  const struct tool_coords *coords, struct dl_emu_scenario **out)
 {
 	struct dl_emu_scenario_options o = { .dims = DL_TORUS_DIMS,
 					     .read_tables = emulate_read_tables,
 					     .context = tool,
-					     .site = in->coords.site };
+					     .site = coords->site };
 
-	memcpy(o.radix, in->coords.grid.radix, sizeof(in->coords.grid.radix));
-	return dl_emu_scenario_read(r->scenario, in->snapshot.tables, &o, &tool->log, out);
+	memcpy(o.radix, coords->grid.radix, sizeof(o.radix));
+	return dl_emu_scenario_read(path, t, &o, &tool->log, out);
 }
 
 static int emulate_tables(struct tool *tool, struct request *r, const struct tool_input *in,
@@ -260,7 +260,8 @@ static int emulate_tables(struct tool *tool, struct request *r, const struct too
 {
 	struct emulate_run run = { .fabric = in->fabric, .coords = &in->coords };
 	struct dl_emu_scenario *scenario = NULL;
-	int err = emulate_read_scenario(tool, r, in, &scenario);
+	int err = emulate_read_scenario(tool, r->scenario, in->snapshot.tables, &in->coords,
+					&scenario);
 
 	if (!err && r->seed >= 0)
 		dl_emu_scenario_set_seed(scenario, r->seed);

@@ -17,6 +17,10 @@ struct emulate_run {
 	double cpu_seconds;
 };
 
+/* Read a scenario for these tables and coordinates.  0 or a negative errno, reported. */
+int emulate_read_scenario(struct tool *tool, const char *path, const struct dl_tables *t,
+			  const struct tool_coords *coords, struct dl_emu_scenario **out);
+
 /* A sweep, and a point of it. */
 struct emulate_sweep {
 	char *name;		 /* of entries; NULL: all open loops */

@@ -26,17 +26,25 @@ struct request {
 	struct whatif w;
 	uint64_t samples;
 	unsigned int threads;
+	struct fail_list fail;
+	const char *scenario;
+	signed char mode; /* -1: not said */
 };
 
 #define MEMBER(member) DL_MEMBER(struct request, member)
 
 static const struct dl_setting options[] = {
+	{ FAIL_SETTING, MEMBER(fail),
+	  .doc = "Fail this switch, adapter or cable, and compare before and after; may be "
+		 "repeated" },
+	{ "scenario", DL_SETTING_BORROW, MEMBER(scenario), .arg = "FILE",
+	  .doc = "With --fail: emulate this scenario before and after, too" },
 	{ "switches", DL_SETTING_NUMBER, MEMBER(w.fail_switches), 0, MAX_FAILURES, .arg = "N",
 	  .doc = "Fail N switches, with their adapters (0)" },
 	{ "links", DL_SETTING_NUMBER, MEMBER(w.fail_cables), 0, MAX_FAILURES, .arg = "N",
 	  .doc = "Fail N cables between the other switches (0)" },
-	{ "mode", DL_SETTING_WORD, MEMBER(w.any_sl), .words = "proven any-sl",
-	  .arg = "proven|any-sl", .doc = "The mode that routes every scenario (proven)" },
+	{ "mode", DL_SETTING_WORD, MEMBER(mode), .words = "proven any-sl", .arg = "proven|any-sl",
+	  .doc = "The mode that routes every scenario (proven; with --fail, the snapshot's)" },
 	{ "ties", DL_SETTING_WORD, MEMBER(w.ties), .words = "configured torus-2QoS balanced",
 	  .arg = "balanced|torus-2QoS",
 	  .doc = "Proven mode: as for dateline route (as the torus configuration says)" },
@@ -64,10 +72,16 @@ static void whatif_check_options(const struct argp_state *state, void *to)
 
 	if (r->w.exhaustive && r->samples)
 		argp_error(state, "--exhaustive tries all scenarios, --samples draws some: which?");
+	if (r->fail.n && (r->w.fail_switches || r->w.fail_cables || r->samples || r->w.exhaustive ||
+			  r->w.csv || r->w.transitions))
+		argp_error(state, "--fail names what fails, other options draw it: which?");
+	if (r->scenario && !r->fail.n)
+		argp_error(state, "--scenario goes with --fail");
 	if (!r->samples)
 		r->samples = DEFAULT_SAMPLES;
-	if (!r->w.fail_switches && !r->w.fail_cables)
-		argp_error(state, "what shall fail?  --switches N, --links N, or both");
+	if (!r->fail.n && !r->w.fail_switches && !r->w.fail_cables)
+		argp_error(state, "what shall fail?  --switches N, --links N, or both, or --fail "
+				  "NAME");
 }
 
 static const struct tool_usage usage = {
@@ -92,10 +106,16 @@ static const struct tool_usage usage = {
 	       "  dateline whatif first.net --switches 2 --links 4 --samples 500\n"
 	       "  dateline whatif first.net --links 1 --exhaustive --csv\n"
 	       "\n"
+	       "With --fail, the tables before and after are compared: those of "
+	       "the snapshot, or of the mode, and what the mode makes of the rest.\n"
+	       "\n"
+	       "  dateline whatif first.net --fail S_3_3_0/1 --scenario emulate-uniform.yaml\n"
+	       "\n"
 	       "Built with MPI: mpirun -n 64 dateline whatif ...\n"
 	       "\n"
 	       "Exit status: 0 the mode routes every connected "
-	       "scenario, 1 it does not, 2 none was judged, or not all "
+	       "scenario, 1 it does not, or with --fail something else is wrong afterwards, 2 none "
+	       "was judged, or not all "
 	       "were tried, bad usage or input, 3 no "
 	       "memory.",
 };
@@ -437,24 +457,44 @@ static int whatif_run_all(const struct tool *tool, struct request *r, int *statu
 	return err;
 }
 
+/* With --fail, the rest is routed as the snapshot was, unless options say how. */
+static void whatif_follow_snapshot(struct request *r)
+{
+	const char *mode = r->w.whole.snapshot.about.mode;
+
+	if (r->mode < 0)
+		r->w.any_sl = !strncmp(mode, "any-sl", strlen("any-sl"));
+	if (!r->w.ties && strstr(mode, "-balanced"))
+		r->w.ties = DL_ROUTE_TIES_BALANCED;
+	r->input.one_vl = r->w.any_sl;
+}
+
 int tool_cmd_whatif(struct tool *tool, int argc, char **argv)
 {
-	struct request r = { .w = { .seed = 1, .worst = 10 } };
+	struct request r = { .w = { .seed = 1, .worst = 10 }, .mode = -1 };
 	int err, status = TOOL_EXIT_GOOD;
 
 	tool_options(tool, &usage, argc, argv, &r);
-	r.input.one_vl = r.w.any_sl;
+	r.input.one_vl = r.w.any_sl = r.mode == 1;
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_PART, &r.w.whole);
 	if (!err && !r.input.config)
 		err = whatif_describe(&r.w.whole);
 	if (!err)
 		err = dl_fabric_assign_lids(r.w.whole.fabric, 0);
-	if (!err)
+	if (!err && r.fail.n) {
+		const struct named_request named = { &r.input, &r.fail, r.scenario };
+
+		whatif_follow_snapshot(&r);
+		if (campaign_is_leader()) /* the other processes have nothing to do */
+			err = whatif_named(tool, &r.w, &named, &status);
+		campaign_exit(err ? (int)tool_exit_status(err) : status);
+	} else if (!err) {
 		err = whatif_plan(&r.w, r.samples, &tool->log);
-	if (!err)
-		err = whatif_run_all(tool, &r, &status);
+		err = err ? err : whatif_run_all(tool, &r, &status);
+	}
 	if (err == -ENOMEM)
 		dl_log(&tool->log, DL_LOG_ERROR, "out of memory");
 	whatif_release(&r.w);
+	fail_release(&r.fail);
 	return err ? (int)tool_exit_status(err) : status;
 }

@@ -3,6 +3,7 @@
  * `dateline whatif`: failures that have not happened yet.
  *
  *   whatif.c        the command, one scenario
+ *   whatif_named.c  before and after failures by name
  *   whatif_draw.c   which switches and cables fail in scenario number i
  *   whatif_transition.c  the changes of tables between them
  *   whatif_print.c  what all of them add up to
@@ -13,7 +14,7 @@
 
 #include "tools/common/background.h"
 #include "dateline/route.h"
-#include "tools/common/input.h"
+#include "tools/common/fail.h"
 
 /* The whole fabric, and what may fail in it. */
 struct whatif {
@@ -88,6 +89,7 @@ struct whatif_transition {
 	bool checked;
 	bool direct, phased; /* safe that way, in any order of writes */
 	uint64_t pairs;	     /* interrupted */
+	uint64_t closed;     /* entries, meanwhile */
 	uint64_t writes, phased_writes;
 };
 
@@ -113,6 +115,20 @@ struct whatif_outcome {
  */
 int whatif_transitions_begin(struct whatif *w);
 int whatif_transitions_end(struct whatif *w);
+
+/* Tables written over one another in any order, and in steps.  0 or negative errno. */
+int whatif_check(const struct dl_tables *from, const struct dl_tables *to,
+		 struct whatif_transition *out);
+
+/* Failures by name. */
+struct named_request {
+	const struct tool_input_options *input;
+	const struct fail_list *fail;
+	const char *scenario; /* of an emulation, or NULL */
+};
+
+/* Compare before and after them.  0 or a negative errno, reported. */
+int whatif_named(struct tool *tool, struct whatif *w, const struct named_request *r, int *status);
 
 /* Of a scenario: the way back, in a second thread if a core is idle. */
 struct whatif_repair {

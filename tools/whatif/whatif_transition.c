@@ -10,9 +10,8 @@
 #include "dateline/transition.h"
 #include "whatif.h"
 
-/* Written over one another in any order, and in steps. */
-static int whatif_check(const struct dl_tables *from, const struct dl_tables *to,
-			struct whatif_transition *out)
+int whatif_check(const struct dl_tables *from, const struct dl_tables *to,
+		 struct whatif_transition *out)
 {
 	struct dl_transition_waves waves = { 0 };
 	struct dl_transition_result v;
@@ -31,6 +30,7 @@ static int whatif_check(const struct dl_tables *from, const struct dl_tables *to
 	out->direct = !err && v.safe;
 	out->phased = waves.safe;
 	out->pairs = waves.pairs_interrupted;
+	out->closed = waves.entries_closed;
 	out->writes = t.writes;
 	out->phased_writes = waves.writes;
 	dl_transition_waves_release(&waves);

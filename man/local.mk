@@ -20,6 +20,7 @@ dist_man_MANS += \
 	man/dateline-maintenance.7 \
 	man/dateline-metrics.7 \
 	man/dateline-migration.7 \
+	man/dateline-security.7 \
 	man/dateline-scenario.5 \
 	man/dateline-snapshot.5 \
 	man/dateline-torus.conf.5 \

@@ -452,3 +452,19 @@ void dl_transition_release(struct dl_transition *t)
 	dl_tables_free(t->held);
 	memset(t, 0, sizeof(*t));
 }
+
+int dl_transition_check_phases(const struct dl_transition *t, bool *safe)
+{
+	const struct dl_tables *with[2] = { t->held, t->opened };
+	int err = 0;
+
+	*safe = true;
+	for (unsigned int i = 0; i < 2 && !err && *safe; i++) {
+		struct dl_verify_mixture m;
+
+		err = dl_verify_mixed(t->closed, with[i], NULL, true, &m);
+		*safe = !err && m.safe;
+		dl_verify_mixture_release(&m);
+	}
+	return err;
+}

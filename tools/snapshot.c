@@ -90,7 +90,7 @@ static const struct tool_usage usage = {
 	       "Nothing is changed.  Needs the right to send management "
 	       "datagrams (root).\n"
 	       "\n"
-	       "  dateline snapshot -o today.dls\n"
+	       "  dateline snapshot --live -o today.dls\n"
 	       "  dateline verify today.dls --explain\n"
 	       "  dateline snapshot today.dls -o for-ibdmchk\n"
 	       "\n"

@@ -133,6 +133,7 @@ try() {
 			$name == dateline-metrics.7 ]]
 		leave_out "$name.steps" "$name" <<-END
 			dateline-hops.1: sinfo -- Slurm; see hops.bats
+			dateline-path.1: ibqueryerrors -- a running fabric; see path.bats
 			dateline-whatif.1: mpirun -- 64 processes; see whatif.bats
 		END
 		try "$name"

@@ -151,7 +151,7 @@ status() {
 	diff help out
 	status 0 dateline -h
 	grep -q '^  gen ' out
-	status 2 dateline gen 6 5 -o f
+	status 0 dateline gen 6 5 -o f
 	status 2 dateline gen 6 5 1
 	status 2 dateline gen 6 0 1 -o f
 	status 2 dateline gen 6 5 1 -o f --fail-switch 6,0,0

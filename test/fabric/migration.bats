@@ -138,7 +138,7 @@ granted_sls() {
 
 	follow BETWEEN 8 >"$T/said"
 	grep -q '^directly, .* not safe, SL-to-VL maps change$' "$T/said"
-	grep -q '^in 3 phases, .* safe;' "$T/said"
+	grep -q '^in 3 steps, .* safe;' "$T/said"
 	[[ $(verdict before credit_loop) == false && $(verdict before credit_loop --sl any) == true ]]
 	same "forwarding tables" <(lfts planned) <(lfts after)
 	# Connections may keep their SLs, and new ones get a level's first.

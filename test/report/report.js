@@ -297,7 +297,7 @@ test("what ports counted, beside an emulation", async () => {
 	await page.click("#counters tr.pick");
 	await page.waitForFunction(() => byId("cable-body").textContent.includes("Counted"));
 	assert.match(await textOf(page, "#cable"),
-		/Counted: 100 kB, 5 errors, waited for 3,000 ticks\./);
+		/Counted: 0 B, 2 errors, waited for 1,000 ticks\./);
 	assert.deepStrictEqual(await page.evaluate(() => colourings.map((c) => [c.id, c.most])
 		.filter(([id]) => ["counted", "waited", "errors"].includes(id))),
 	[["counted", 100000], ["waited", 3000], ["errors", 5]]);

@@ -58,6 +58,16 @@ uint64_t path_counted_faults(const struct dl_live_counters *c, uint32_t port)
 	       counted_sum(c, port, ERRORS);
 }
 
+uint32_t path_host_of(const struct dl_fabric *f, uint32_t port)
+{
+	uint32_t near = f->ports[port].node, peer = f->ports[port].peer;
+	uint32_t far = peer == DL_NONE ? near : f->ports[peer].node;
+
+	if (!dl_fabric_is_switch(f, near))
+		return near;
+	return dl_fabric_is_switch(f, far) ? DL_NONE : far;
+}
+
 /* ---- reading ------------------------------------------------------------- */
 
 static int counters_read_one(const struct tool *tool, const struct path_request *r,

@@ -19,16 +19,6 @@ json_t *path_cable_json(const struct tool_input *in, uint32_t port)
 					   tool_json_placed_port(&in->coords, in->fabric, peer));
 }
 
-uint32_t path_host_of(const struct dl_fabric *f, uint32_t port)
-{
-	uint32_t near = f->ports[port].node, peer = f->ports[port].peer;
-	uint32_t far = peer == DL_NONE ? near : f->ports[peer].node;
-
-	if (!dl_fabric_is_switch(f, near))
-		return near;
-	return dl_fabric_is_switch(f, far) ? DL_NONE : far;
-}
-
 json_t *path_end_json(const struct tool_input *in, uint32_t port)
 {
 	return tool_json_with(tool_json_placed_port(&in->coords, in->fabric, port), "lid",

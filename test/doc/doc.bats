@@ -59,6 +59,7 @@ at_hand() {
 	cp -r "$T/routed" "$T/$1/snapshot"
 	cp "$T/first.net" "$T/first.torus.conf" "$T/$1"
 	printf '%s\n' H_0_0_0_1 H_3_2_1_1 >"$T/$1/hosts.txt"
+	printf '7 H_0_0_0_1,H_3_2_1_1\n' >"$T/$1/squeue.txt"
 	echo 'GUID 0xd1000000000000 port 1: [SymbolErrorCounter == 5]' \
 		>"$T/$1/errors.txt"
 }

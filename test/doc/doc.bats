@@ -62,6 +62,8 @@ at_hand() {
 	printf '7 H_0_0_0_1,H_3_2_1_1\n' >"$T/$1/squeue.txt"
 	echo 'GUID 0xd1000000000000 port 1: [SymbolErrorCounter == 5]' \
 		>"$T/$1/errors.txt"
+	cp "$T/$1/errors.txt" "$T/$1/counters"
+	printf "7 H_0_0_0_1,H_1_0_0_1\n" >"$T/$1/jobs"
 }
 
 # running: a torus, with a subnet manager.  The command reaches it when it is
@@ -135,6 +137,7 @@ try() {
 		leave_out "$name.steps" "$name" <<-END
 			dateline-hops.1: sinfo -- Slurm; see hops.bats
 			dateline-path.1: ibqueryerrors -- a running fabric; see path.bats
+			dateline-path.1: squeue -- Slurm; see path.bats
 			dateline-whatif.1: mpirun -- 64 processes; see whatif.bats
 		END
 		try "$name"

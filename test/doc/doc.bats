@@ -138,6 +138,7 @@ try() {
 			dateline-hops.1: sinfo -- Slurm; see hops.bats
 			dateline-path.1: ibqueryerrors -- a running fabric; see path.bats
 			dateline-path.1: squeue -- Slurm; see path.bats
+			dateline-whatif.1: today.dls -- see whatif.bats
 			dateline-whatif.1: mpirun -- 64 processes; see whatif.bats
 		END
 		try "$name"

@@ -19,24 +19,11 @@
 #include "tools/path/path.h"
 #include "tools/report/report.h"
 
-/* In place of what looks a port up and sorts. */
+/* In place of what looks a port up. */
 json_t *path_cable_json(const struct tool_input *in, uint32_t port)
 {
 	FUZZ_CHECK(port < in->fabric->nports);
 	return json_object();
-}
-
-uint32_t *path_heaviest(const struct dl_fabric *f, uint64_t *weight, uint32_t *n)
-{
-	uint32_t *ports = calloc(f->nports, sizeof(*ports));
-
-	FUZZ_CHECK(ports);
-	for (uint32_t p = 0; p < f->nports; p++) {
-		ports[p] = p;
-		weight[p] += !weight[p];
-	}
-	*n = f->nports;
-	return ports;
 }
 
 static int add_host(void *context, const char *name, const struct find_result *end)
@@ -84,6 +71,8 @@ static int read_prediction(struct tool_input *in, const char *path)
 	counted.value = calloc(in->fabric->nports, sizeof(*counted.value));
 	counted.known = calloc(in->fabric->nports, sizeof(*counted.known));
 	FUZZ_CHECK(counted.value && counted.known);
+	for (uint32_t p = 0; p < in->fabric->nports; p++)
+		counted.value[p][DL_LIVE_XMIT_WAIT] = counted.known[p] = true;
 	err = path_fabric_json(in, &r, &listener, &found);
 	waiting = json_object_get(json_object_get(found, "fabric"), "waiting");
 	FUZZ_CHECK(err || json_array_size(waiting));

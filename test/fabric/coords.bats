@@ -5,6 +5,7 @@
 # takes what is written for it.
 
 # shellcheck disable=SC2030,SC2031,SC2317
+bats_require_minimum_version 1.5.0
 
 load lib.bash
 
@@ -98,6 +99,33 @@ hops() {
 	[[ $(dateline coords "$T/odd.net" --torus-config "$T/f.torus.conf" \
 		--json 2>/dev/null | jq -c '[(.adapters | length),
 		(.without_coordinates | map(.lacking) | length)]') == '[11,2]' ]]
+}
+
+@test "two nodes of one name are left out for Slurm, and named" {
+	local file
+
+	dateline gen 4 3 1 -q -o "$T/f"
+	# n1-1 calls itself by the name of n0-0; that one has a second adapter.
+	named 'n\1-\2' "$T/f.net" | sed '/^Ca.*"H_1_1_0_1"/s/n1-1/n0-0/
+		/^Ca.*"H_2_0_0_1"/s/n2-0 HCA-1/n0-0 HCA-2/' >"$T/n.net"
+	run -1 dateline coords "$T/n.net" --torus-config "$T/f.torus.conf" --csv \
+		--slurm-nodes "$T/nodes" --slurm-topology "$T/topology" --slurm-torus3d "$T/yaml"
+	grep -q '0x00d2000000000100 and 0x00d2000101000100 .*"n0-0 HCA-1"' <<<"$output"
+	grep -q '1 host name of two adapters each' <<<"$output"
+	dateline hops "$T/n.net" --torus-config "$T/f.torus.conf" >/dev/null 2>"$T/said"
+	grep -q '1 host name of two adapters each: left out' "$T/said"
+	for file in nodes topology yaml; do
+		fails grep -w 'n0-0' "$T/$file"
+		[[ $(grep -ow 'n[0-9]-[0-9]' "$T/$file" | sort -u | wc -l) == 9 ]]
+	done
+	# Two adapters of a host are one host; a product's name is none.
+	named 'n\1-\2' "$T/f.net" | sed '/^Ca.*"H_2_0_0_1"/s/n2-0 HCA-1/n0-0 HCA-2/
+		/^Ca.*"H_[13]_1_0_1"/s/n[13]-1/MT4119/' >"$T/two.net"
+	run -0 dateline coords "$T/two.net" --torus-config "$T/f.torus.conf" \
+		--slurm-nodes "$T/nodes"
+	fails grep 'call themselves' <<<"$output"
+	[[ $(grep -c '^NodeName=n' "$T/nodes") == 9 ]]
+	grep -q '^NodeName=n0-0$' "$T/nodes"
 }
 
 @test "--live lists what OpenSM has set up" {

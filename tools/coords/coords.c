@@ -91,7 +91,7 @@ static const struct tool_usage usage = {
 	       "Use - as FILE to write to standard output instead of the list.\n"
 	       "\n"
 	       "Exit status: 0 every adapter has coordinates, 1 some have "
-	       "none, 2 bad usage or input, 3 no fabric.",
+	       "none, or two have the same description, 2 bad usage or input, 3 no fabric.",
 };
 
 /* ---- files ------------------------------------------------------------- */
@@ -162,43 +162,32 @@ static void coords_say(const struct tool *tool, const struct coords_order *p)
 		       p->unnamed);
 }
 
-/* Adapters in order of description, then of GUID. */
-static int compare_descriptions(const void *a, const void *b, void *fabric)
-{
-	const struct dl_fabric *f = fabric;
-	uint32_t x = f->ports[((const struct coords_adapter *)a)->port].node;
-	uint32_t y = f->ports[((const struct coords_adapter *)b)->port].node;
-	int order = strcmp(dl_fabric_node_name(f, x), dl_fabric_node_name(f, y));
-
-	return order ? order :
-		       (f->nodes[x].guid > f->nodes[y].guid) -
-			       (f->nodes[x].guid < f->nodes[y].guid);
-}
-
 /*
- * A host chooses the description of its adapter: one that takes another's takes
- * its place in lists by name.
+ * A host chooses the description of its adapter: one that takes another's would
+ * take its place in lists by name.
  */
-static int warn_of_twins(const struct tool *tool, const struct coords_order *p)
+static void coords_warn_of_namesakes(const struct tool *tool, const struct coords_order *p)
 {
 	const struct dl_fabric *f = p->fabric;
-	struct coords_adapter *list = malloc((p->n + 1) * sizeof(*list));
 
-	if (!list)
-		return -ENOMEM;
-	memcpy(list, p->list, p->n * sizeof(*list));
-	qsort_r(list, p->n, sizeof(*list), compare_descriptions, (void *)f);
-	for (uint32_t i = 1; i < p->n; i++) {
-		uint32_t x = f->ports[list[i - 1].port].node, y = f->ports[list[i].port].node;
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct coords_adapter *y = &p->list[i];
+		const struct dl_fabric_node *a, *b;
 
-		if (x != y && !strcmp(dl_fabric_node_name(f, x), dl_fabric_node_name(f, y)))
+		if (y->namesake == DL_NONE || y->namesake == i)
+			continue;
+		a = &f->nodes[f->ports[p->list[y->namesake].port].node];
+		b = &f->nodes[f->ports[y->port].node];
+		if (a != b)
 			dl_log(&tool->log, DL_LOG_WARNING,
 			       "the adapters with GUIDs 0x%016" PRIx64 " and 0x%016" PRIx64
 			       " both call themselves \"%s\": only their GUIDs differ",
-			       f->nodes[x].guid, f->nodes[y].guid, dl_fabric_node_name(f, x));
+			       a->guid, b->guid, dl_fabric_node_name(f, f->ports[y->port].node));
 	}
-	free(list);
-	return 0;
+	if (p->doubtful)
+		dl_log(&tool->log, DL_LOG_WARNING,
+		       "%u host name%s of two adapters each: in no file for Slurm", p->doubtful,
+		       tool_s(p->doubtful));
 }
 
 int tool_cmd_coords(struct tool *tool, int argc, char **argv)
@@ -217,7 +206,7 @@ int tool_cmd_coords(struct tool *tool, int argc, char **argv)
 		err = -EINVAL;
 	}
 	if (!err)
-		err = warn_of_twins(tool, &p);
+		coords_warn_of_namesakes(tool, &p);
 	if (!err)
 		err = coords_write_files(tool, &r, &p);
 	if (!err)
@@ -225,7 +214,7 @@ int tool_cmd_coords(struct tool *tool, int argc, char **argv)
 	status = tool_exit_status(err);
 	if (!err) {
 		coords_say(tool, &p);
-		if (p.nplaced < p.n)
+		if (p.nplaced < p.n || p.doubtful)
 			status = TOOL_EXIT_FINDING;
 	}
 	coords_order_free(&p);

@@ -14,6 +14,8 @@ struct coords_adapter {
 	uint32_t site;	     /* of its switch; DL_NONE: no coordinates */
 	uint32_t along;	     /* number of that site on the curve, from 0 */
 	uint32_t host;	     /* DL_NONE: its description names none */
+	uint32_t namesake;   /* the first in the list of this description, of two or more
+				adapters whose GUIDs differ; or DL_NONE */
 	const char *lacking; /* why there are no coordinates, or NULL */
 };
 
@@ -31,7 +33,8 @@ struct coords_order {
 	uint32_t n, nplaced;
 	struct coords_host *hosts; /* in the same order */
 	uint32_t nhosts, nhosts_placed;
-	uint32_t unnamed; /* adapters whose description names no host */
+	uint32_t unnamed;  /* adapters whose description names no host */
+	uint32_t doubtful; /* names that are no host's here: two adapters are the same of it */
 };
 
 /*

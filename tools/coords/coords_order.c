@@ -4,6 +4,9 @@
  *
  * A host is what the first word of an adapter's description says, as drivers
  * set it: "node17 HCA-1".  Adapters of the same first word are one host's.
+ * Drivers number the adapters of a host, so where two have the whole
+ * description in common, two hosts have that name, or one claims the other's:
+ * nobody can say which is meant, and neither is a host here.
  * Complexity: O(n log n) in adapters and sites.
  */
 #include "config.h"
@@ -33,7 +36,7 @@ static void coords_add_port(struct coords_order *p, const uint32_t *site, const 
 	uint32_t sw = dl_fabric_peer_switch(p->fabric, port);
 
 	at->port = port;
-	at->site = at->along = at->host = DL_NONE;
+	at->site = at->along = at->host = at->namesake = DL_NONE;
 	at->lacking = NULL;
 	if (p->fabric->ports[port].peer == DL_NONE) {
 		at->lacking = "no cable";
@@ -139,6 +142,19 @@ static char *host_name(const struct dl_fabric *f, uint32_t node, int *err)
 	return name;
 }
 
+static const char *coords_description(const struct coords_order *p, const struct coords_host *h)
+{
+	return dl_fabric_node_name(p->fabric, p->fabric->ports[p->list[h->adapter].port].node);
+}
+
+static int coords_compare_descriptions(const void *a, const void *b, void *order)
+{
+	const struct coords_host *x = a, *y = b;
+	int sign = strcmp(coords_description(order, x), coords_description(order, y));
+
+	return sign ? sign : (x->adapter > y->adapter) - (x->adapter < y->adapter);
+}
+
 static int coords_compare_names(const void *a, const void *b)
 {
 	const struct coords_host *x = a, *y = b;
@@ -177,6 +193,44 @@ static int name_hosts(struct coords_order *p)
 	return 0;
 }
 
+static void coords_mark_namesakes(struct coords_order *p)
+{
+	qsort_r(p->hosts, p->nhosts, sizeof(*p->hosts), coords_compare_descriptions, p);
+	for (uint32_t i = 1; i < p->nhosts; i++) {
+		uint32_t first = p->hosts[i - 1].adapter, next = p->hosts[i].adapter;
+		struct coords_adapter *x = &p->list[first], *y = &p->list[next];
+
+		if (strcmp(coords_description(p, &p->hosts[i - 1]),
+			   coords_description(p, &p->hosts[i])))
+			continue;
+		if (x->namesake == DL_NONE &&
+		    p->fabric->ports[x->port].node != p->fabric->ports[y->port].node)
+			x->namesake = first;
+		y->namesake = x->namesake;
+	}
+}
+
+/* Hosts in order of their names; names that are shared are nobody's. */
+static void coords_drop_namesakes(struct coords_order *p)
+{
+	uint32_t n = 0, end;
+
+	qsort(p->hosts, p->nhosts, sizeof(*p->hosts), coords_compare_names);
+	for (uint32_t i = 0; i < p->nhosts; i = end) {
+		bool shared = false;
+
+		for (end = i; end < p->nhosts && !strcmp(p->hosts[end].name, p->hosts[i].name);
+		     end++)
+			shared |= p->list[p->hosts[end].adapter].namesake != DL_NONE;
+		for (uint32_t k = end; shared && k > i; k--)
+			free(p->hosts[k - 1].name);
+		for (uint32_t k = i; !shared && k < end; k++)
+			p->hosts[n++] = p->hosts[k];
+		p->doubtful += shared;
+	}
+	p->nhosts = n;
+}
+
 /* Then those of the same name become one. */
 static int unite_hosts(struct coords_order *p)
 {
@@ -184,7 +238,8 @@ static int unite_hosts(struct coords_order *p)
 
 	if (!first)
 		return -ENOMEM;
-	qsort(p->hosts, p->nhosts, sizeof(*p->hosts), coords_compare_names);
+	coords_mark_namesakes(p);
+	coords_drop_namesakes(p);
 	for (i = 0; i < p->nhosts; i++) {
 		struct coords_host h = p->hosts[i];
 

@@ -168,6 +168,10 @@ static int hops_add_all(struct hops *h)
 
 		err = add_host(h, order.hosts[i].name, &end);
 	}
+	if (order.doubtful)
+		dl_log(h->log, DL_LOG_WARNING,
+		       "%u host name%s of two adapters each: left out (see dateline coords)",
+		       order.doubtful, tool_s(order.doubtful));
 	coords_order_free(&order);
 	return err;
 }

@@ -302,7 +302,7 @@ int sim_agent(struct sim *sim, struct sim_node *n, unsigned int at, ib_smp_t *sm
 
 	if (!has_key(sim, n, at, smp))
 		return -1;
-	if (n->sick && attribute > 0x12 && (attribute != 0x15 || smp->attr_mod)) {
+	if (n->sick && attribute == 0x15 && be32toh(smp->attr_mod) & 0xFF) {
 		sim->disturbed = sim->now;
 		return -1;
 	}

@@ -97,6 +97,13 @@ struct dl_emu_config {
 	 * wormhole).
 	 */
 	uint32_t buffer;
+	uint32_t chunk; /* blocks of the buffer that are handed out together; PCIe: 1 */
+	/*
+	 * New credit for which a receiver sends a flow-control packet; 0: that of
+	 * one packet of the MTU, in wormhole switching at most a quarter of the
+	 * buffer.  It also sends one when its sender may lack credit for a packet.
+	 */
+	uint32_t credit;
 	uint32_t smp_buffer;	    /* packets of VL 15; 1 or more */
 	uint32_t max_packets;	    /* in flight at a time; 0: as buffers allow */
 	uint64_t switch_latency_ps; /* header in to header out */

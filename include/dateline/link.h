@@ -315,7 +315,7 @@ struct dl_link_credit_terms {
 	uint32_t size;	  /* of the buffer: chunks */
 	uint32_t chunk;	  /* units in a chunk; PCIe: 1 */
 	uint16_t alloc;	  /* PCIe: Buf_Alloc; IBA: 0 */
-	uint16_t quarter; /* of what the buffer can promise */
+	uint16_t report;  /* new credit that is worth a flow-control packet */
 	uint16_t largest; /* units of the largest packet */
 };
 
@@ -342,8 +342,8 @@ static inline uint32_t dl_link_credit_units(enum dl_link_credit_scheme scheme, u
 /*
  * A buffer of `buffer` units, handed out in chunks of `chunk` units (1 or
  * more; what does not fill a chunk cannot be used), for packets of at most
- * `largest` units.  PCIe: at most DL_LINK_CREDIT_WINDOW places, chunk 1.
- * Returns 0 or -EINVAL.
+ * `largest` units, which is also what `report` begins as.  PCIe: at most
+ * DL_LINK_CREDIT_WINDOW places, chunk 1.  Returns 0 or -EINVAL.
  */
 int dl_link_credit_terms_init(struct dl_link_credit_terms *t, enum dl_link_credit_scheme scheme,
 			      uint32_t buffer, uint32_t chunk, uint32_t largest);
@@ -473,15 +473,14 @@ static inline bool dl_link_credit_suffices(const struct dl_link_credit_terms *t,
 
 /*
  * Should the receiver report now rather than at the deadline (C2)?  Yes when
- * the new credit is a quarter of what the buffer can promise, or the sender may
- * have to wait for it.
+ * the new credit amounts to `report`, or the sender may have to wait for it.
  */
 static inline bool dl_link_credit_should_report(const struct dl_link_credit_terms *t,
 						const struct dl_link_credit_rx *rx)
 {
 	uint32_t more = dl_link_credit_unsent(rx);
 
-	return more && (more >= t->quarter || !dl_link_credit_suffices(t, rx));
+	return more && (more >= t->report || !dl_link_credit_suffices(t, rx));
 }
 
 /* ---- flow-control packets --------------------------------------------------- */

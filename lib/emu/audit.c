@@ -37,7 +37,7 @@ static void count_packet(const struct dl_emu *e, struct count *n, uint32_t packe
 	n->records++;
 	n->packets += pk->flags & DL_EMU_PK_TAIL && pk->bytes && !is_spread(e, packet);
 	if (holds_room && dl_emu_is_data(pk->in))
-		n->used[pk->in] += pk->units;
+		n->used[pk->in] += dl_link_credit_chunks(&e->terms, pk->units);
 }
 
 /* What an input channel of a switch has for outputs. */
@@ -108,7 +108,8 @@ static void count_event(void *context, uint64_t time, uint32_t log, unsigned int
 		/* The buffer that it is leaving. */
 		if (p->adapter == DL_EMU_NIL && !(p->sending_flags & DL_EMU_PK_COPY) &&
 		    dl_emu_is_data(what & DL_EMU_EV_INPUT))
-			n->used[what & DL_EMU_EV_INPUT] += p->sending_units;
+			n->used[what & DL_EMU_EV_INPUT] +=
+				dl_link_credit_chunks(&e->terms, p->sending_units);
 		break;
 	default:
 		break;
@@ -127,7 +128,7 @@ static bool is_balanced(const struct dl_emu *e, uint32_t in, uint32_t used, uint
 	if (peer == DL_EMU_NIL || !dl_emu_is_data(in))
 		return true;
 	o = dl_emu_vl_at(e, dl_emu_channel(peer, dl_emu_vl_of(in)));
-	return i->rx.free + used == e->c.buffer &&
+	return i->rx.free + used == e->terms.size &&
 	       (e->ports[peer].hold & DL_EMU_DOWN ||
 		(coming == dl_emu_coming(e, o, i) &&
 		 dl_link_credit_balance(&o->tx) + coming <= i->rx.free));

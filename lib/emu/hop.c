@@ -40,7 +40,8 @@ enum hop_kind { HOP_ANY, HOP_PLAIN, HOP_CHOOSY };
 unsigned int dl_emu_is_plain(const struct dl_emu *e)
 {
 	if (!e->mode.looks_ahead || e->mode.timers || e->c.hoq_life_ps ||
-	    e->c.switching != DL_EMU_CUT_THROUGH || e->c.buffer > DL_LINK_CREDIT_WINDOW)
+	    e->c.switching != DL_EMU_CUT_THROUGH || e->c.buffer > DL_LINK_CREDIT_WINDOW ||
+	    e->c.chunk > 1)
 		return HOP_ANY;
 	return e->mode.choosy || e->mode.voq ? HOP_CHOOSY : HOP_PLAIN;
 }

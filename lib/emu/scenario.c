@@ -252,6 +252,8 @@ static const struct dl_setting scenario_keys[] = {
 	{ "flow_control", WORD, MEMBER(config.flow_control), .words = "iba pcie" },
 	{ "mtu", .read = scenario_read_mtu },
 	{ "buffer_blocks", NUMBER, MEMBER(buffer_blocks), 1, DL_EMU_BUFFER_MAX },
+	{ "chunk_blocks", NUMBER, MEMBER(config.chunk), 1, DL_EMU_BUFFER_MAX },
+	{ "credit_blocks", NUMBER, MEMBER(config.credit), 1, 2048 },
 	{ "hoq_life_ns", NUMBER, MEMBER(config.hoq_life_ps), 0, NS_MAX },
 	{ "buffer_packets", NUMBER, MEMBER(buffer_packets), 1, 2048 },
 	{ "switch_ns", NUMBER, MEMBER(config.switch_latency_ps), 0, MILLION },
@@ -299,6 +301,10 @@ static void scenario_to_units(struct dl_emu_scenario *s)
 	s->config.hoq_life_ps *= 1000;
 	s->config.cable_mm_all *= 1000;
 	s->config.buffer = scenario_buffer(s);
+	if (s->config.flow_control == DL_LINK_CREDIT_PCIE) { /* blocks are of IBA */
+		s->config.chunk = 1;
+		s->config.credit = 0;
+	}
 	if (s->even) {
 		dl_emu_sl_table_even(&s->sl_table, 0, 64, 4096);
 		s->config.sl_table = &s->sl_table;

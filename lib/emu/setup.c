@@ -27,6 +27,7 @@ void dl_emu_config_init(struct dl_emu_config *c)
 		.mtu = 2048,
 		.flit = 64,
 		.buffer = 8 * 33,
+		.chunk = 1,
 		.smp_buffer = 4,
 		.switch_latency_ps = 100000,
 		.cable_mm_all = 2000,
@@ -70,9 +71,10 @@ static int check_config(const struct dl_emu_config *c, const struct dl_log *log)
 	    (c->flow_control == DL_LINK_CREDIT_PCIE && c->buffer > DL_LINK_CREDIT_WINDOW))
 		return refuse_setup(log, "the buffer of a VL holds at most 32767 blocks, "
 					 "or 2048 packets");
-	if (c->buffer < dl_link_credit_units(c->flow_control, bytes))
-		return refuse_setup(log, "the buffer of a VL does not hold one "
-					 "packet");
+	if (!c->chunk || (c->flow_control == DL_LINK_CREDIT_PCIE && c->chunk > 1))
+		return refuse_setup(log, "chunks of several blocks need flow control iba");
+	if (c->buffer / c->chunk < dl_link_credit_units(c->flow_control, bytes))
+		return refuse_setup(log, "the buffer of a VL cannot promise one packet");
 	if (c->queues == DL_EMU_VOQ && c->switching == DL_EMU_WORMHOLE)
 		return refuse_setup(log, "virtual output queues do not go with wormhole "
 					 "switching");
@@ -512,10 +514,18 @@ unsigned int dl_emu_bucket_bits(const struct dl_emu *e)
 static int set_up_terms(struct dl_emu *e)
 {
 	uint32_t largest = dl_emu_units(e, e->c.mtu + DL_EMU_MCAST_HEADERS);
+	uint32_t report = dl_emu_units(e, e->c.mtu + DL_EMU_HEADERS);
+	uint32_t size = e->c.buffer / e->c.chunk;
+	int err;
 
-	if (largest > e->c.buffer)
+	if (largest > size)
 		largest = dl_emu_units(e, e->c.flit);
-	return dl_link_credit_terms_init(&e->terms, e->c.flow_control, e->c.buffer, 1, largest);
+	if (e->c.switching == DL_EMU_WORMHOLE && report > (size + 3) / 4)
+		report = (size + 3) / 4;
+	err = dl_link_credit_terms_init(&e->terms, e->c.flow_control, e->c.buffer, e->c.chunk,
+					largest);
+	e->terms.report = e->c.credit ? e->c.credit : report;
+	return err;
 }
 
 static int set_up_emulation(struct dl_emu *e)

@@ -59,7 +59,7 @@ int dl_link_credit_terms_init(struct dl_link_credit_terms *t, enum dl_link_credi
 		.size = buffer / chunk,
 		.chunk = chunk,
 		.alloc = pcie ? buffer : 0,
-		.quarter = (dl_link_credit_promise(buffer / chunk) + 3) / 4,
+		.report = largest,
 		.largest = largest,
 	};
 	return 0;

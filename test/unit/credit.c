@@ -247,6 +247,7 @@ static void test_worth_reporting(void **state)
 	(void)state;
 	for (int scheme = DL_LINK_CREDIT_IBA; scheme <= DL_LINK_CREDIT_PCIE; scheme++) {
 		setup(&l, scheme, 100, 1);
+		l.terms.report = 25;
 		assert_false(dl_link_credit_should_report(&l.terms, &l.rx));
 		for (int i = 0; i < 20; i++)
 			assert_true(transfer(&l, 1));

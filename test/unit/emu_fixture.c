@@ -249,6 +249,9 @@ void emu_fixture_draw(struct draw *d, struct emu_fixture *w)
 		w->c.buffer = w->c.flit / 64 * (1 + draw_below(d, 4));
 	else
 		w->c.buffer = (w->c.mtu / 64 + 2) * (1 + draw_below(d, 3));
+	w->c.credit = draw_below(d, 2) * (1 + draw_below(d, 100));
+	if (w->c.flow_control == DL_LINK_CREDIT_IBA && draw_one_in(d, 4))
+		w->c.buffer *= w->c.chunk = 2 + draw_below(d, 3);
 	w->c.qp_change_ps = draw_below(d, 2) * 50000;
 	w->c.credit_latency_ps = draw_below(d, 2) * draw_below(d, 300000);
 	w->c.check_ps = 3000000;

@@ -77,6 +77,9 @@ static void draw_fixture(struct draw *d, struct emu_fixture *w)
 	draw_buffer(d, w);
 	if (w->c.flow_control == DL_LINK_CREDIT_IBA && draw_one_in(d, 4))
 		w->c.buffer = 1900 + draw_below(d, 2000); /* more than is promised */
+	w->c.credit = draw_below(d, 2) * (1 + draw_below(d, 100));
+	if (w->c.flow_control == DL_LINK_CREDIT_IBA && draw_one_in(d, 3))
+		w->c.buffer *= w->c.chunk = 2 + draw_below(d, 3);
 }
 
 /* One flow an adapter, of any kind. */

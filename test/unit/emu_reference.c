@@ -125,7 +125,6 @@ static void link_up(struct model *t, const uint32_t port[2])
 		struct port *p = &t->ports[port[i]], *q = &t->ports[port[!i]];
 
 		for (unsigned int vl = 0; vl < VLS; vl++) {
-			p->vl[vl].gone -= p->vl[vl].entered;
 			p->vl[vl].entered = p->vl[vl].healed = 0;
 			q->vl[vl].sent = q->vl[vl].lost = 0;
 			p->vl[vl].told = q->vl[vl].limit = promise(t, &p->vl[vl]);
@@ -198,7 +197,7 @@ static void set_up_port(struct model *t, uint32_t i, uint32_t number)
 	for (unsigned int vl = 0; vl < VLS; vl++) {
 		p->vl[vl].discard = -1;
 		p->vl[vl].owner = NOBODY;
-		p->vl[vl].limit = p->vl[vl].told = most(w->c.buffer);
+		p->vl[vl].limit = p->vl[vl].told = most(w->c.buffer / w->c.chunk);
 	}
 	if (port->peer == DL_NONE)
 		return;

@@ -18,12 +18,18 @@ void emu_ref_maybe_send_credit(struct model *t, uint32_t in)
 	struct channel *c = channel(t, in);
 	int64_t fresh = promise(t, c) - c->told;
 	unsigned int largest = units(t, t->w->c.mtu + DL_EMU_MCAST_HEADERS);
+	unsigned int worth = units(t, t->w->c.mtu + DL_EMU_HEADERS);
+	unsigned int size = t->w->c.buffer / t->w->c.chunk;
 
-	if (largest > t->w->c.buffer)
+	if (largest > size)
 		largest = units(t, t->w->c.flit);
+	if (has_worms(t) && worth > (size + 3) / 4)
+		worth = (size + 3) / 4;
+	if (t->w->c.credit)
+		worth = t->w->c.credit;
 	if (!fresh || t->ports[in / VLS].down)
 		return;
-	if (fresh < (most(t->w->c.buffer) + 3) / 4 && c->told - c->entered >= largest)
+	if (fresh < worth && c->told - c->entered >= largest)
 		return;
 	if (t->ports[in / VLS].tell >> in % VLS & 1)
 		return;
@@ -33,7 +39,7 @@ void emu_ref_maybe_send_credit(struct model *t, uint32_t in)
 
 void emu_ref_release(struct model *t, uint32_t in, unsigned int n)
 {
-	channel(t, in)->gone += n;
+	channel(t, in)->held -= chunks(t, n);
 	emu_ref_maybe_send_credit(t, in);
 }
 
@@ -110,7 +116,6 @@ void emu_ref_take_credit(struct model *t, const struct soon *s)
 	c->limit = s->value;
 	if ((int64_t)s->lost != c->healed) {
 		c->entered += s->lost - c->healed;
-		c->gone += s->lost - c->healed;
 		c->healed = s->lost;
 		emu_ref_maybe_send_credit(t, s->who);
 	}

@@ -43,10 +43,11 @@ struct queue {
 struct channel {
 	struct queue stored; /* as receiver */
 	bool reading;
-	bool open;		     /* the rest of a worm is still to come */
-	int discard;		     /* throw away up to the tail, counted as this; or -1 */
-	uint32_t to;		     /* of the worm that passes: its output */
-	int64_t entered, gone, told; /* units, as receiver; what was promised */
+	bool open;	       /* the rest of a worm is still to come */
+	int discard;	       /* throw away up to the tail, counted as this; or -1 */
+	uint32_t to;	       /* of the worm that passes: its output */
+	int64_t entered, told; /* units, as receiver; what was promised */
+	int64_t held;	       /* chunks in use */
 	int64_t healed;
 	struct queue waiting; /* as sender */
 	uint32_t owner;	      /* input channel of the worm that has it, or NOBODY */
@@ -189,7 +190,13 @@ static inline int64_t most(int64_t room)
 
 static inline int64_t promise(const struct model *t, const struct channel *c)
 {
-	return c->entered + most(t->w->c.buffer + c->gone - c->entered);
+	return c->entered + most(t->w->c.buffer / t->w->c.chunk - c->held);
+}
+
+/* What a packet of so many units takes of the buffer. */
+static inline int64_t chunks(const struct model *t, unsigned int n)
+{
+	return (n + t->w->c.chunk - 1) / t->w->c.chunk;
 }
 
 static inline uint64_t span(const struct model *t)

@@ -471,6 +471,7 @@ void emu_ref_arrive(struct model *t, uint32_t in, int id)
 		return;
 	}
 	channel(t, in)->entered += units(t, pk->bytes);
+	channel(t, in)->held += chunks(t, units(t, pk->bytes));
 	emu_ref_maybe_send_credit(t, in);
 	emu_ref_enter(t, in, id);
 }

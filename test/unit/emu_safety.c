@@ -304,6 +304,8 @@ static uint64_t run_plain(struct draw d, bool plain)
 	w.c.switching = DL_EMU_CUT_THROUGH;
 	w.c.queues = DL_EMU_FIFO;
 	w.c.speedup = 0;
+	w.c.buffer /= w.c.chunk;
+	w.c.chunk = 1;
 	if (w.c.flow_control == DL_LINK_CREDIT_IBA)
 		w.c.buffer = (w.c.mtu / 64 + 2) * (1 + draw_below(&d, 9));
 	emu_fixture_everybody(&w, 40, 1 + draw_below(&d, 3000), draw_below(&d, 2) * US);

@@ -136,7 +136,21 @@ Definition net n : tables channel packet := Build_tables
     In c (sent (stage_of f (lid p) n) s i (lid p) (sl p)))
   (fun c p => onward (stage_of f (lid p) n) p c).
 
-(* The same with one source only, at time 0. *)
+(* Cables may have failed before a change begins.  Nothing comes into them any more, but
+   packets that did so before are still under way: anywhere where the tables of time 0
+   bring them by all cables.  They go on by those that are left. *)
+Variable gone : nat -> nat -> bool.
+Definition stays c := negb (gone (sw c) (port c)).
+
+Definition net_left n : tables channel packet := Build_tables
+  (fun p c => inject (net n) p c /\ stays c = true)
+  (fun c p => filter stays (next (net n) c p)).
+
+Definition under_way : tables channel packet := Build_tables
+  (fun p c => uses (net 0) p c)
+  (fun c p => filter stays (next (net 0) c p)).
+
+(* The same as [net] with one source only, at time 0. *)
 Definition net_of s i : tables channel packet := Build_tables
   (fun p c => sends s i (lid p) (sl p) /\ In c (sent (stage_of f (lid p) 0) s i (lid p) (sl p)))
   (fun c p => onward (stage_of f (lid p) 0) p c).
@@ -171,6 +185,7 @@ Record certificate := Certificate {
 Section Check.
 Variable f : fabric.
 Variable k : certificate.
+Variable gone : nat -> nat -> bool.    (* a port whose cable fails before a change *)
 Notation vls_of := (vls_of f). Notation copies := (copies f). Notation leads := (leads f).
 Notation sent := (sent f). Notation net := (net f). Notation outputs := (outputs f).
 Notation maps := (maps f). Notation stage_of := (stage_of f).
@@ -183,7 +198,8 @@ Definition crosses m s i o l n := forallb (fun w =>
   if w =? no_vl then negb (delivers f)
   else negb (leads s o) || existsb (pair_eqb (l, w)) (set k n)) (vls_of m s i o l).
 
-Definition falls m s i o (l : nat) r := negb (leads s o) ||
+(* Nobody waits for a cable that has failed. *)
+Definition falls m s i o (l : nat) r := negb (leads s o) || gone s o ||
   forallb (fun w => (w =? no_vl) || (rank k s o w <? r)) (vls_of m s i o l).
 
 Definition check_step (x : step) := match far_end f (at_ x) (out x) with
@@ -278,12 +294,12 @@ Definition check_group t := let j := stage_of t 0 in
     | _ => forallb (check_cable j t s) (outputs j s t) && check_joined j t s
     end).
 
-Definition check := check_merged && check_stages 0 0 all_stages &&
+Definition check_on := check_merged && check_stages 0 0 all_stages &&
   forallb (fun t => check_times t && (negb (delivers f) || negb (multicast f t) || check_group t)) (lids f).
 
 (* ---- and why it is right --------------------------------------------------------------- *)
 
-Hypothesis checked : check = true.
+Hypothesis checked : check_on = true.
 
 Ltac split_and := repeat match goal with
   | H : _ && _ = true |- _ => apply andb_true_iff in H; destruct H
@@ -291,7 +307,7 @@ Ltac split_and := repeat match goal with
 
 Lemma merged_right l r : l < 16 -> r < n_rows f -> vl_in_row f r l = vl_in_row f r (merged k l).
 Proof.
-  intros L R. unfold check in checked. split_and.
+  intros L R. unfold check_on in checked. split_and.
   match goal with H : check_merged = true |- _ => unfold check_merged in H;
     pose proof (below_all _ _ H r R) as K end.
   apply Nat.eqb_eq, (below_all _ _ K l L).
@@ -328,7 +344,7 @@ Qed.
 Lemma stage_right t j : In t (lids f) -> j <= last_stage t ->
   exists m n, steps_right m /\ starts_right n /\ check_stage m n j t = true.
 Proof.
-  intros T J. unfold check in checked. split_and.
+  intros T J. unfold check_on in checked. split_and.
   apply (stages_right all_stages 0 0); auto; try (intros x X; lia).
   apply in_flat_map. exists t. split; [exact T|]. apply in_map_iff. exists j.
   split; [reflexivity|]. apply in_seq. lia.
@@ -429,7 +445,7 @@ Lemma known_far j p c : j <= last_stage (lid p) -> known j p c ->
     forall w, In w (vls_of (maps (lid p) j) s i o (sl p)) ->
     (w = no_vl -> delivers f = false) /\ (w <> no_vl -> leads s o = true ->
       In (merged k (sl p), w) (set k (set_at k (lid p) j s o)) /\
-      rank k s o w < rank k (sw c) (port c) (vl c)).
+      (gone s o = false -> rank k s o w < rank k (sw c) (port c) (vl c))).
 Proof.
   intros J (T & S & L & O & Q & H). destruct (output_right _ _ _ _ T J S O) as (_ & m & M & K).
   unfold check_output in K. unfold Checker.leads in L.
@@ -443,15 +459,15 @@ Proof.
     specialize (H _ ltac:(eassumption)); simpl in H; rename H into G end.
   apply andb_true_iff in G. destruct G as [G R]. rewrite (vls_merged _ s i o (sl p) Q) in W.
   destruct (crosses_all _ _ _ _ _ _ _ G W) as [A B]. split; [exact A|]. intros N D.
-  split; [apply B; assumption|]. unfold falls in R. rewrite D in R. simpl in R.
+  split; [apply B; assumption|]. intros Z. unfold falls in R. rewrite D, Z in R. simpl in R.
   rewrite forallb_forall in R. specialize (R w W). apply orb_true_iff in R.
   destruct R as [R|R]; [apply Nat.eqb_eq in R; contradiction|apply Nat.ltb_lt, R].
 Qed.
 
 Lemma known_next j p c d : j <= last_stage (lid p) -> known j p c -> In d (onward f j p c) ->
-  known j p d /\ rank k (sw d) (port d) (vl d) < rank k (sw c) (port c) (vl c).
+  known j p d /\ (stays gone d = true -> rank k (sw d) (port d) (vl d) < rank k (sw c) (port c) (vl c)).
 Proof.
-  intros J K N. destruct (known_far j p c J K) as (s & i & F & S & _ & G).
+  intros J K N. unfold stays. rewrite negb_true_iff. destruct (known_far j p c J K) as (s & i & F & S & _ & G).
   destruct K as (T & _ & _ & _ & Q & _). unfold onward in N. rewrite F in N.
   apply sent_in in N. destruct N as (E & I & L & V & X). subst s.
   destruct (G _ I _ V) as [_ H]. destruct (H X L) as [M R]. split; [|exact R].
@@ -502,12 +518,15 @@ Qed.
 
 (* ---- from time to time ------------------------------------------------------------ *)
 
-(* The tables of times n, ..., 1, 0. *)
-Fixpoint history n := net n :: match n with 0 => [] | S m => history m end.
+(* The tables of times n, ..., 1, and what was under way before. *)
+Fixpoint history n := match n with
+  | 0 => [under_way f gone]
+  | S m => net_left f gone n :: history m
+  end.
 
 Lemma times_right t : In t (lids f) -> check_times t = true.
 Proof.
-  intros T. unfold check in checked. split_and.
+  intros T. unfold check_on in checked. split_and.
   match goal with H : forallb _ (lids f) = true |- _ => rewrite forallb_forall in H; specialize (H t T) end.
   split_and. assumption.
 Qed.
@@ -529,14 +548,22 @@ Proof.
   rewrite Nat.add_succ_r in *. apply known_later; [exact L|]. apply IH; [lia|exact K].
 Qed.
 
+Lemma uses_known p c : uses (net 0) p c -> known (stage_of (lid p) 0) p c.
+Proof.
+  intros U. induction U as [c (s & i & X & J)|c d U IH J].
+  - eapply known_first; eauto. apply stage_in_time; [apply X|lia].
+  - apply (known_next (stage_of (lid p) 0) p c d); auto. apply stage_in_time; [apply IH|lia].
+Qed.
+
 Lemma comes_known h p c : comes h p c -> forall n, n <= pred (n_times (now f)) -> h = history n ->
   known (stage_of (lid p) n) p c.
 Proof.
   intros K. induction K as [T h p c J|T h p c d K IH J|T h p c K IH]; intros n N E.
-  - assert (T = net n) as -> by (destruct n; injection E; auto).
-    destruct J as (s & i & X & J). eapply known_first; eauto. apply stage_in_time; [apply X|exact N].
-  - specialize (IH n N E). assert (T = net n) as -> by (destruct n; injection E; auto).
-    apply (known_next _ p c d); auto. apply stage_in_time; [apply IH|exact N].
+  - destruct n as [|n]; injection E as -> _; [apply uses_known, J|].
+    destruct J as [(s & i & X & J) _]. eapply known_first; eauto. apply stage_in_time; [apply X|exact N].
+  - specialize (IH n N E). apply (known_next _ p c d); auto.
+    + apply stage_in_time; [apply IH|exact N].
+    + destruct n as [|n]; injection E as -> _; apply filter_In in J; apply J.
   - destruct n as [|n]; simpl in E; injection E as -> ->; [inversion K|].
     specialize (IH n ltac:(lia) eq_refl). pose proof (proj1 IH) as T.
     pose proof (stages_rise (lid p) n (S n) T ltac:(lia)) as R.
@@ -553,19 +580,18 @@ Lemma held_falls h c d : held h c d -> forall n, n <= pred (n_times (now f)) -> 
 Proof.
   intros K. induction K as [T h p c d X J|T h c d K IH]; intros n N E.
   - pose proof (comes_known _ p c X n N E) as Y.
-    assert (T = net n) as -> by (destruct n; injection E; auto).
-    apply (known_next (stage_of (lid p) n) p c d); auto. apply stage_in_time; [apply Y|exact N].
+    assert (J' : In d (onward f (stage_of (lid p) n) p c) /\ stays gone d = true).
+    { destruct n as [|n]; injection E as -> _; apply filter_In, J. }
+    apply (known_next (stage_of (lid p) n) p c d); try apply J'; auto.
+    apply stage_in_time; [apply Y|exact N].
   - destruct n as [|n]; simpl in E; injection E as -> ->; [inversion K|].
     apply (IH n); [lia|reflexivity].
 Qed.
 
-Lemma uses_known p c : uses (net 0) p c -> known (stage_of (lid p) 0) p c.
-Proof. intros U. apply (comes_known [net 0]); [apply (uses_comes channel packet _ []), U|lia|reflexivity]. Qed.
-
-Lemma checked_falls c d : waits (net 0) c d -> channel_rank d < channel_rank c.
+Lemma checked_falls c d : waits (net 0) c d -> stays gone d = true -> channel_rank d < channel_rank c.
 Proof.
-  intros (p & U & J). apply (held_falls [net 0]) with 0; [|lia|reflexivity].
-  eapply HeldNow; [apply (uses_comes channel packet _ []), U|exact J].
+  intros (p & U & J). pose proof (uses_known p c U) as Y.
+  apply (known_next (stage_of (lid p) 0) p c d); auto. apply stage_in_time; [apply Y|lia].
 Qed.
 
 (* All channels that packets can come into: switches, their ports, VLs. *)
@@ -639,7 +665,7 @@ Qed.
 Lemma group_at s : s < n_switches f -> outputs j s t <> [] ->
   (forall o, In o (outputs j s t) -> check_cable j t s o = true) /\ check_joined j t s = true.
 Proof.
-  intros S N. pose proof checked as G. unfold check in G. split_and.
+  intros S N. pose proof checked as G. unfold check_on in G. split_and.
   match goal with H : forallb _ (lids f) = true |- _ => rewrite forallb_forall in H;
     specialize (H t (proj1 sent_here)); rename H into K end.
   apply andb_true_iff in K. destruct K as [_ K]. rewrite is_group, nothing_lost in K. simpl in K.
@@ -779,6 +805,10 @@ End Group.
 
 End Check.
 
+(* Tables that stay are judged on the cables that they have. *)
+Definition nothing_gone (_ _ : nat) := false.
+Definition check f k := check_on f k nothing_gone.
+
 (* ---- tables that stay -------------------------------------------------------------- *)
 
 Section Theorems.
@@ -800,7 +830,8 @@ Notation tables := (net f 0).
 Theorem check_safe q : run (part_of tables) empty q -> some_packet q -> head_can_move q.
 Proof.
   apply acyclic_safe; [exact fits|].
-  apply (ranked_acyclic _ _ (channel_rank k)). apply (checked_falls f k accepted).
+  apply (ranked_acyclic _ _ (channel_rank k)). intros c d W.
+  apply (checked_falls f k nothing_gone accepted c d W), eq_refl.
 Qed.
 
 (* Theorem 7.  From every state that can be reached, while parts of the tables are in
@@ -809,10 +840,10 @@ Theorem check_drains T q : part_of tables T -> run (part_of tables) empty q -> a
 Proof.
   apply (drains_in_part channel packet channel_dec size cap fits (channels f k)
     (NoDup_nodup _ _) tables) with (rank := channel_rank k).
-  - intros p c U. pose proof (uses_known f k accepted p c U) as K.
+  - intros p c U. pose proof (uses_known f k nothing_gone accepted p c U) as K.
     apply (known_channel f k (stage_of f (lid p) 0) p); [|exact K].
-    apply (stage_in_time f k accepted); [apply K|lia].
-  - apply (checked_falls f k accepted).
+    apply (stage_in_time f k nothing_gone accepted); [apply K|lia].
+  - intros c d W. apply (checked_falls f k nothing_gone accepted c d W), eq_refl.
 Qed.
 
 (* A packet ends at its home only, and there its VL is not 15. *)
@@ -820,10 +851,10 @@ Theorem check_delivers p c : delivers f = true -> multicast f (lid p) = false ->
   uses tables p c -> next tables c p = [] ->
   exists s i, far_end f (sw c) (port c) = Some (s, i) /\ at_home f s i (lid p) (sl p).
 Proof.
-  intros B M U N. pose proof (uses_known f k accepted p c U) as K.
+  intros B M U N. pose proof (uses_known f k nothing_gone accepted p c U) as K.
   assert (J : stage_of f (lid p) 0 <= last_stage f (lid p))
-    by (apply (stage_in_time f k accepted); [apply K|lia]).
-  destruct (known_far f k accepted _ p c J K) as (s & i & F & S & H & G).
+    by (apply (stage_in_time f k nothing_gone accepted); [apply K|lia]).
+  destruct (known_far f k nothing_gone accepted _ p c J K) as (s & i & F & S & H & G).
   exists s, i. split; [exact F|]. apply sends_or_home; auto.
   - intros o O w W E. apply (G o O w W) in E. congruence.
   - simpl in N. unfold onward in N. rewrite F in N. exact N.
@@ -835,10 +866,10 @@ Theorem check_starts s i t l : delivers f = true -> multicast f t = false -> sen
 Proof.
   intros B M X N.
   assert (J : stage_of f t 0 <= last_stage f t)
-    by (apply (stage_in_time f k accepted); [apply X|lia]).
+    by (apply (stage_in_time f k nothing_gone accepted); [apply X|lia]).
   apply sends_or_home; auto.
-  - apply (source_sends f k accepted _ s i t l J X).
-  - intros o O w W E. destruct (source_copies f k accepted _ s i t l o J X O) as [_ G].
+  - apply (source_sends f k nothing_gone accepted _ s i t l J X).
+  - intros o O w W E. destruct (source_copies f k nothing_gone accepted _ s i t l o J X O) as [_ G].
     apply (G w W) in E. congruence.
 Qed.
 
@@ -851,140 +882,4 @@ Proof. intros. eapply member_gets; eauto. Qed.
 
 End Fixed.
 
-(* ---- changes of tables ----------------------------------------------------------------- *)
-
-(* A change has periods, with a drain between two of them, and a certificate for each. *)
-Definition put f p := Fabric (n_switches f) (far_end f) (sources f) (rows f) (n_rows f)
-  (vl_in_row f) (lids f) (sls f) (sl_list f) (multicast f) (home f) (delivers f) p.
-
-(* What is written at the end of a period is possible at the start of the next one. *)
-Definition continues f p p' := forallb (fun t =>
-  let j := stage p t (pred (n_times p)) in let i := stage p' t 0 in
-  (maps_at p t j =? maps_at p' t i) && below (n_switches f) (fun s =>
-    forallb (fun o => existsb (Nat.eqb o) (outputs_at p' i s t)) (outputs_at p j s t))) (lids f).
-
-Fixpoint check_change f (l : list (period * certificate)) := match l with
-  | [] => true
-  | (p, k) :: r => check (put f p) k &&
-      match r with [] => true | (p', _) :: _ => continues f p p' end && check_change f r
-  end.
-
-Section Change.
-Variables (f : fabric) (l : list (period * certificate)).
-Hypothesis accepted : check_change f l = true.
-Notation at_time p n := (net (put f p) n).
-
-(* The change at period a and time n, and what may happen: packets come and go by any
-   part of the tables of that time; writes are confirmed, and the next ones begin; at the
-   end of a period a drain, after which all packets came by what is written then. *)
-Inductive carried : nat -> nat -> state channel packet -> Prop :=
-| CBegin : carried 0 0 empty
-| CWork a n p k S q q' : carried a n q -> nth_error l a = Some (p, k) ->
-    part_of (at_time p n) S -> Net.step channel packet channel_dec size cap S q q' -> carried a n q'
-| CTime a n p k q : carried a n q -> nth_error l a = Some (p, k) -> n < pred (n_times p) ->
-    carried a (S n) q
-| CDrain a n p k q : carried a n q -> nth_error l a = Some (p, k) -> n = pred (n_times p) ->
-    within (at_time p n) q -> carried (S a) 0 q.
-
-Lemma change_at a : forall m, check_change f m = true -> forall p k, nth_error m a = Some (p, k) ->
-  check (put f p) k = true /\
-  forall p' k', nth_error m (S a) = Some (p', k') -> continues f p p' = true.
-Proof.
-  induction a as [|a IH]; intros [|[p k] m] H p1 k1 E; try discriminate; simpl in H;
-    apply andb_true_iff in H; destruct H as [H R]; apply andb_true_iff in H; destruct H as [H K].
-  - injection E as <- <-. split; [exact H|]. intros p' k' E'.
-    destruct m as [|[p2 k2] m]; [discriminate|]. injection E' as <- <-. exact K.
-  - apply (IH m R p1 k1 E).
-Qed.
-
-Lemma continues_uses p k p' : check (put f p) k = true -> continues f p p' = true ->
-  forall n, n = pred (n_times p) -> forall x c, uses (at_time p n) x c ->
-  uses (at_time p' 0) x c /\ incl (next (at_time p n) c x) (next (at_time p' 0) c x).
-Proof.
-  unfold continues. rewrite forallb_forall. intros A H n E.
-  assert (X : forall t s i v c, In t (lids f) -> s < n_switches f ->
-    In c (sent (put f p) (stage p t n) s i t v) -> In c (sent (put f p') (stage p' t 0) s i t v)).
-  { intros t s i v c T S J. specialize (H t T). rewrite E in J. apply andb_true_iff in H.
-    destruct H as [M O]. pose proof (below_all _ _ O s S) as K. simpl in K. rewrite forallb_forall in K.
-    apply Nat.eqb_eq in M. apply sent_in in J. destruct J as (B & C & D & V & N).
-    apply sent_in. repeat split; auto.
-    - apply copies_in in C. destruct C as [C Q]. apply copies_in. split; [|exact Q].
-      specialize (K _ C). apply existsb_exists in K. destruct K as (y & Y & Z).
-      apply Nat.eqb_eq in Z. rewrite <- Z in Y. exact Y.
-    - unfold maps in *. simpl in *. rewrite <- M. exact V. }
-  assert (Y : forall x c, uses (at_time p n) x c ->
-    incl (next (at_time p n) c x) (next (at_time p' 0) c x)).
-  { intros x c U d J. pose proof (comes_known (put f p) k A _ x c
-      (uses_comes channel packet _ (tl (history (put f p) n)) x c U) n) as K.
-    specialize (K ltac:(simpl; lia) ltac:(destruct n; reflexivity)).
-    assert (L : stage_of (put f p) (lid x) n <= last_stage (put f p) (lid x)).
-    { apply (stage_in_time (put f p) k A); [apply K|simpl; lia]. }
-    destruct (known_far (put f p) k A _ x c L K) as (s & i & F & S & _).
-    simpl in J |- *. unfold onward in *. rewrite F in J. simpl in F. simpl far_end. rewrite F.
-    apply X; [apply K|exact S|exact J]. }
-  intros x c U. split; [|apply Y, U].
-  induction U as [c (s & i & B & J)|c d U IH J].
-  - apply UseFirst. exists s, i. split; [exact B|]. apply X; [apply B|apply B|exact J].
-  - eapply UseNext; [exact IH|]. apply (Y x c U d J).
-Qed.
-
-Lemma carried_in_time a n q : carried a n q -> forall p k, nth_error l a = Some (p, k) ->
-  n <= pred (n_times p).
-Proof.
-  intros K. induction K as [|a n p k S q q' K IH E|a n p k q K IH E L|a n p k q K IH E L]; intros p' k' E'.
-  - lia.
-  - eapply IH; eauto.
-  - rewrite E in E'. injection E' as <- <-. lia.
-  - lia.
-Qed.
-
-Notation plan := (plan channel packet channel_dec size cap).
-
-Lemma carried_plan a n q : carried a n q -> forall p k, nth_error l a = Some (p, k) ->
-  plan (history (put f p) n) q.
-Proof.
-  assert (H : forall p m, history (put f p) m = at_time p m :: tl (history (put f p) m))
-    by (intros p [|m]; reflexivity).
-  intros K. induction K as [|a n p k S q q' K IH E A B|a n p k q K IH E L|a n p k q K IH E L W];
-    intros p' k' E'.
-  - apply Begin.
-  - rewrite E in E'. injection E' as <- <-. specialize (IH p k E). rewrite H in *.
-    eapply Work; eauto.
-  - rewrite E in E'. injection E' as <- <-. simpl. apply NextStep. apply (IH p k E).
-  - destruct (change_at a l accepted p k E) as [A N]. specialize (N p' k' E').
-    simpl. apply (Drained channel packet channel_dec size cap _ _ _ (IH p k E)).
-    intros c i I. destruct (W c i I) as [U J].
-    destruct (continues_uses p k p' A N n L (pkt i) c U) as [U' J']. split; [exact U'|].
-    intros d D. apply J', J, D.
-Qed.
-
-(* Theorem 8.  At every instant of an accepted change, and wherever it stops, nothing
-   deadlocks. *)
-Theorem change_safe a n q p k : carried a n q -> nth_error l a = Some (p, k) ->
-  some_packet q -> head_can_move q.
-Proof.
-  intros K E. pose proof (carried_in_time a n q K p k E) as N.
-  apply (plan_safe channel packet channel_dec size cap fits (history (put f p) n)).
-  - apply (ranked_acyclic _ _ (channel_rank k)). intros c d R.
-    apply (held_falls (put f p) k (proj1 (change_at a l accepted p k E)) _ c d R n N eq_refl).
-  - apply (carried_plan a n q K p k E).
-Qed.
-
-(* And all packets leave under whatever part of the tables stays then. *)
-Theorem change_drains a n q p k S : carried a n q -> nth_error l a = Some (p, k) ->
-  part_of (at_time p n) S -> all_leave S q.
-Proof.
-  intros K E H. pose proof (carried_in_time a n q K p k E) as N.
-  pose proof (proj1 (change_at a l accepted p k E)) as A.
-  assert (Q : history (put f p) n = at_time p n :: tl (history (put f p) n)) by (destruct n; reflexivity).
-  pose proof (carried_plan a n q K p k E) as L. rewrite Q in L.
-  apply (plan_drains channel packet channel_dec size cap fits (at_time p n) (tl (history (put f p) n))
-    S (channels (put f p) k) (channel_rank k) q L H (NoDup_nodup _ _)).
-  - intros x c X. rewrite <- Q in X. pose proof (comes_known (put f p) k A _ x c X n N eq_refl) as Y.
-    apply (known_channel (put f p) k (stage_of (put f p) (lid x) n) x); [|exact Y].
-    apply (stage_in_time (put f p) k A); [apply Y|exact N].
-  - intros c d X. rewrite <- Q in X. apply (held_falls (put f p) k A _ c d X n N eq_refl).
-Qed.
-
-End Change.
 End Theorems.

@@ -147,7 +147,7 @@ Proof.
   exists 0, 0, 0, 0, [], []. simpl. unfold half. repeat split; auto; lia.
 Qed.
 
-(* Theorem 8a.  A packet that arrives finds room. *)
+(* Theorem 9a.  A packet that arrives finds room. *)
 Theorem iba_room f c a u n d b : reached (Link f c a u (Data n :: d) b) -> u + n <= room.
 Proof.
   intros K. apply reached_sound in K. inv.
@@ -155,7 +155,7 @@ Proof.
   simpl in W. destruct W as [N W]. apply follows_up in W. apply rising_up in R. lia.
 Qed.
 
-(* Theorem 8b.  The sender states its count, the receiver hears and answers, the sender
+(* Theorem 9b.  The sender states its count, the receiver hears and answers, the sender
    learns: then all free blocks, up to 2048, may be sent. *)
 Theorem iba_whole f c a u n : reached (Link f c a u [] []) ->
   let answer := (f + Z.min (room - u) half) mod M in

@@ -3,6 +3,6 @@
    machine integers: the checker only compares them, and counts. *)
 
 From Coq Require Import Extraction ExtrOcamlBasic ExtrOcamlNatInt.
-From Dateline Require Import Checker.
+From Dateline Require Import Checker Change.
 
 Extraction "checker.ml" check check_change.

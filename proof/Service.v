@@ -113,7 +113,7 @@ Inductive others : nat -> Z * list entry -> Z * list entry -> Prop :=
 
 Definition bound c := (Z.of_nat (before c) * (load + 2) + load + 1)%Z.
 
-(* Theorem 9. *)
+(* Theorem 10. *)
 Theorem low_served k n c s' : (0 <= limit < 255)%Z -> (n <= load)%Z -> ready c ->
   others k (n, c) s' -> (Z.of_nat k <= bound c)%Z.
 Proof.

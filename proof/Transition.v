@@ -211,20 +211,21 @@ Proof.
   exists p. split; [apply comes_uses, X|exact J].
 Qed.
 
-(* What a plan does.  Nothing is assumed of the tables of its steps.  A drain ends when
-   all packets are where tables U alone bring them, U being what is written then; it
-   starts a new history. *)
+(* What a plan does.  Nothing is assumed of the tables of its steps.  A history begins
+   when all packets are where tables T alone bring them: at first, and when a drain has
+   ended, T being what is written then. *)
 Inductive plan : list tables -> state -> Prop :=
-| Begin T : plan [T] empty
+| Begin T q : within T q -> plan [T] q
 | Work T h S q q' : plan (T :: h) q -> part_of T S -> step S q q' -> plan (T :: h) q'
-| NextStep T h q : plan h q -> plan (T :: h) q
-| Drained h U q : plan h q -> within U q -> plan [U] q.
+| NextStep T h q : plan h q -> plan (T :: h) q.
 
 Lemma plan_keeps h q : plan h q -> forall c i, In i (q c) ->
   comes h (pkt i) c /\ forall d, In d (todo i) -> held h c d /\ comes h (pkt i) d.
 Proof.
-  intros K. induction K as [T|T h S q q' K IH [HI HN] E|T h q K IH|h U q K IH W].
-  - intros c i [].
+  intros K. induction K as [T q W|T h S q q' K IH [HI HN] E|T h q K IH].
+  - intros c i J. destruct (W c i J) as [X F]. split; [apply uses_comes, X|]. intros d D.
+    apply F in D. split; [|apply uses_comes; eapply UseNext; eauto].
+    eapply HeldNow; [apply uses_comes, X|exact D].
   - assert (L : forall c p t, comes (T :: h) p c -> incl t (next S c p) ->
       forall d, In d t -> held (T :: h) c d /\ comes (T :: h) p d).
     { intros c p t X J d D. apply J, HN in D. split; [eapply HeldNow|eapply ComesNext]; eauto. }
@@ -237,9 +238,6 @@ Proof.
     + intros c p t' t u [X F] J. split; [exact X|]. apply (L c p _ X J).
   - intros c i J. destruct (IH c i J) as [X F]. split; [apply ComesBefore, X|].
     intros d D. destruct (F d D). split; [apply HeldBefore|apply ComesBefore]; assumption.
-  - intros c i J. destruct (W c i J) as [X F]. split; [apply uses_comes, X|]. intros d D.
-    apply F in D. split; [|apply uses_comes; eapply UseNext; eauto].
-    eapply HeldNow; [apply uses_comes, X|exact D].
 Qed.
 
 (* Theorem 5c.  At every instant of a plan, and wherever it ends, nothing deadlocks:
@@ -263,10 +261,6 @@ Proof.
   - intros c i I. destruct (plan_keeps _ q K c i I) as [X J]. split; [exact X|].
     intros d D. destruct (J d D). split; auto.
 Qed.
-
-(* A run of the new tables after a drain is a plan of one step. *)
-Lemma plan_run U q0 q : plan [U] q0 -> run (part_of U) q0 q -> plan [U] q.
-Proof. intros K R. induction R as [|q1 q2 S R IH A E]; [exact K|eapply Work; eauto]. Qed.
 
 End Transition.
 

@@ -33,7 +33,7 @@ plant() {
 	local -a after
 
 	rm -rf "$dir" && mkdir "$dir"
-	cp -p "$OUT"/{Net,Drain,Dor,Torus,Anysl,Transition,Checker}.v* "$HERE/Model.v" "$dir"
+	cp -p "$OUT"/{Net,Drain,Dor,Torus,Anysl,Transition,Checker,Change}.v* "$HERE/Model.v" "$dir"
 	python3 - "$HERE/$file.v" "$dir/$file.v" "$from" "$to" <<'PY' || { missed=$((missed + 1)); return; }
 import sys
 text = open(sys.argv[1]).read()

@@ -13,7 +13,7 @@
 	drain					the same, and old packets have left
 
    What stands between two barriers is written in any order.  A plan ends with the
-   new tables. *)
+   new tables; entries of a LID that these do not have may stay. *)
 
 open Dumps
 open World
@@ -62,7 +62,7 @@ let read_plan w name =
   let write t s ports = group := { !group with writes = (t, s, ports) :: !group.writes } in
   let port () = let o = decimal () in if o > max_port then bad "no port"; o in
   let first = ref true in
-  each_line "." name (fun () ->
+  each_line "" name (fun () ->
     if !first then begin
       first := false;
       if not (looking_at "dateline-plan 1") then bad "no plan of format 1";
@@ -95,6 +95,7 @@ let read_plan w name =
 (* A period as the plan says: what the LIDs that change hold at its start, and each LID's
    writes, with their times. *)
 type period = {
+  first : bool;
   times : int;
   start : (int, int list array) Hashtbl.t; (* of LIDs that change in some period *)
   written : (int, (int * int * int list) list) Hashtbl.t; (* by LID: time, switch, outputs *)
@@ -109,9 +110,11 @@ let divide w plan =
       Hashtbl.add values t (Array.init w.n (fun s -> output w 0 s t))) g.writes)) plan;
   let old_maps = ref true in
   let periods = List.mapi (fun n groups ->
-    (* Maps go on as they were, before they are written. *)
+    (* Maps go on as they were, before they are written; so does what is under way by
+       cables that have failed. *)
     let groups = match groups with
       | g :: _ when g.maps && n > 0 -> nothing :: groups
+      | _ when n = 0 && Array.mem true w.gone -> nothing :: groups
       | _ -> groups in
     let start = Hashtbl.create 999 and written = Hashtbl.create 999 in
     Hashtbl.iter (fun t v -> Hashtbl.add start t (Array.copy v)) values;
@@ -129,14 +132,14 @@ let divide w plan =
         if not !old_maps then rejected "the plan writes maps twice";
         old_maps := false; [ time ]
       end else []) groups) in
-    { times = List.length groups + 1; start; written; map_times; old_maps = old }) plan in
+    { first = n = 0; times = List.length groups + 1; start; written; map_times; old_maps = old }) plan in
   if !old_maps && maps_differ w then rejected "the plan does not write the maps that differ";
   let final s t = match Hashtbl.find_opt values t with Some v -> v.(s) | None -> output w 0 s t in
   List.iter (fun t ->
     for s = 0 to w.n - 1 do
       if w.ds.(1).present.(s) && final s t <> output w 1 s t then
         rejected "the plan does not end with the new tables: 0x%s LID %d" w.ds.(0).guids.(s) t
-    done) (all_lids w);
+    done) (List.filter (fun t -> is_group t || w.ds.(1).owner.(t) >= 0) (all_lids w));
   periods
 
 (* Times at which something changes for a LID, 0 first. *)
@@ -145,8 +148,11 @@ let breaks p t =
   let times = p.map_times @ List.map (fun (time, _, _) -> time) writes in
   Array.of_list (List.sort_uniq compare (0 :: List.concat_map (fun time -> [ time; time + 1 ]) times))
 
+(* Outputs whose cables have not failed: only before the first writes others count, too. *)
+let left w s ports = List.filter (fun o -> not w.gone.(place w s o)) ports
+
 (* The outputs of a LID in each of its stages. *)
-let stages p t breaks =
+let stages w p t breaks =
   let writes = List.sort compare (Hashtbl.find p.written t) in
   let value = Array.copy (Hashtbl.find p.start t) in
   let rec go writes = function
@@ -159,7 +165,7 @@ let stages p t breaks =
       let here = Array.copy value in
       List.iter (fun (at, s, ports) -> if at = time then
         here.(s) <- List.sort_uniq compare (value.(s) @ ports)) writes;
-      here :: go writes rest in
+      (if p.first && time = 0 then here else Array.mapi (left w) here) :: go writes rest in
   Array.of_list (go writes (Array.to_list breaks))
 
 let period w p =
@@ -179,11 +185,13 @@ let period w p =
   let now = ref (-1) and tables = ref [||] in
   let outputs_at j s t =
     if Hashtbl.mem p.written t then begin
-      if !now <> t then begin tables := stages p t (breaks t); now := t end;
+      if !now <> t then begin tables := stages w p t (breaks t); now := t end;
       !tables.(j).(s)
-    end else match Hashtbl.find_opt p.start t with
-      | Some v -> v.(s)
-      | None -> output w 0 s t in
+    end else
+      let ports = match Hashtbl.find_opt p.start t with
+        | Some v -> v.(s)
+        | None -> output w 0 s t in
+      if p.first then ports else left w s ports in
   let plain s t =
     if Hashtbl.mem p.written t then -1
     else match outputs_at 0 s t with [] -> none | o :: _ -> o in
@@ -206,7 +214,8 @@ let check any_sl plan old_dir new_dir =
   match judged with
   | [] -> ()
   | (f, _) :: _ ->
-    if not (Checker.check_change f (List.map snd judged)) then begin
-      List.iter (fun (f, (_, k)) -> if not (Checker.check f k) then World.why w f k) judged;
+    let gone = World.is_gone w in
+    if not (Checker.check_change f gone (List.map snd judged)) then begin
+      List.iter (fun (f, (_, k)) -> if not (Checker.check_on f k gone) then World.why w f k) judged;
       rejected "a period does not begin as the one before it ends"
     end

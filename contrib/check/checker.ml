@@ -210,22 +210,24 @@ let crosses f k m s i o l n =
     (vls_of f m s i o l)
 
 (** val falls :
-    fabric -> certificate -> int -> int -> int -> int -> int -> int -> bool **)
+    fabric -> certificate -> (int -> int -> bool) -> int -> int -> int -> int
+    -> int -> int -> bool **)
 
-let falls f k m s i o l r =
-  (||) (negb (leads f s o))
+let falls f k gone m s i o l r =
+  (||) ((||) (negb (leads f s o)) (gone s o))
     (forallb (fun w -> (||) ((=) w no_vl) (Nat.ltb (k.rank s o w) r))
       (vls_of f m s i o l))
 
-(** val check_step : fabric -> certificate -> step -> bool **)
+(** val check_step :
+    fabric -> certificate -> (int -> int -> bool) -> step -> bool **)
 
-let check_step f k x =
+let check_step f k gone x =
   match f.far_end x.at_ x.out with
   | Some p ->
     let (s, i) = p in
     forallb (fun lv ->
       (&&) (crosses f k x.hop_maps s i x.next_out (fst lv) x.to0)
-        (falls f k x.hop_maps s i x.next_out (fst lv)
+        (falls f k gone x.hop_maps s i x.next_out (fst lv)
           (k.rank x.at_ x.out (snd lv)))) (k.set x.from)
   | None -> false
 
@@ -346,9 +348,10 @@ let check_stage f k m n j t =
         (so_far f j s t)))
 
 (** val check_stages :
-    fabric -> certificate -> int -> int -> pair list -> bool **)
+    fabric -> certificate -> (int -> int -> bool) -> int -> int -> pair list
+    -> bool **)
 
-let rec check_stages f k a b = function
+let rec check_stages f k gone a b = function
 | [] -> true
 | p :: l0 ->
   let (t, j) = p in
@@ -356,10 +359,10 @@ let rec check_stages f k a b = function
   let n = k.n_starts t j in
   (&&)
     ((&&)
-      ((&&) (from_to a m (fun x -> check_step f k (k.nth_step x)))
+      ((&&) (from_to a m (fun x -> check_step f k gone (k.nth_step x)))
         (from_to b n (fun x -> check_start f k (k.nth_start x))))
       (check_stage f k m n j t))
-    (check_stages f k (Stdlib.max a m) (Stdlib.max b n) l0)
+    (check_stages f k gone (Stdlib.max a m) (Stdlib.max b n) l0)
 
 (** val last_stage : fabric -> int -> int **)
 
@@ -411,14 +414,24 @@ let check_group f k t =
       (&&) (forallb (check_cable f j t s) (outputs f j s t))
         (check_joined f k j t s))
 
-(** val check : fabric -> certificate -> bool **)
+(** val check_on : fabric -> certificate -> (int -> int -> bool) -> bool **)
 
-let check f k =
-  (&&) ((&&) (check_merged f k) (check_stages f k 0 0 (all_stages f)))
+let check_on f k gone =
+  (&&) ((&&) (check_merged f k) (check_stages f k gone 0 0 (all_stages f)))
     (forallb (fun t ->
       (&&) (check_times f t)
         ((||) ((||) (negb f.delivers) (negb (f.multicast t)))
           (check_group f k t))) f.lids)
+
+(** val nothing_gone : int -> int -> bool **)
+
+let nothing_gone _ _ =
+  false
+
+(** val check : fabric -> certificate -> bool **)
+
+let check f k =
+  check_on f k nothing_gone
 
 (** val put : fabric -> period -> fabric **)
 
@@ -428,25 +441,29 @@ let put f p =
     sls = f.sls; sl_list = f.sl_list; multicast = f.multicast; home = f.home;
     delivers = f.delivers; now = p }
 
-(** val continues : fabric -> period -> period -> bool **)
+(** val continues :
+    fabric -> (int -> int -> bool) -> period -> period -> bool **)
 
-let continues f p p' =
+let continues f gone p p' =
   forallb (fun t ->
     let j = p.stage t (pred p.n_times) in
     let i = p'.stage t 0 in
     (&&) ((=) (p.maps_at t j) (p'.maps_at t i))
       (below f.n_switches (fun s ->
-        forallb (fun o -> existsb ((=) o) (p'.outputs_at i s t))
+        forallb (fun o ->
+          (||) (gone s o) (existsb ((=) o) (p'.outputs_at i s t)))
           (p.outputs_at j s t)))) f.lids
 
-(** val check_change : fabric -> (period * certificate) list -> bool **)
+(** val check_change :
+    fabric -> (int -> int -> bool) -> (period * certificate) list -> bool **)
 
-let rec check_change f = function
+let rec check_change f gone = function
 | [] -> true
 | p0 :: r ->
   let (p, k) = p0 in
   (&&)
-    ((&&) (check (put f p) k)
+    ((&&) (check_on (put f p) k gone)
       (match r with
        | [] -> true
-       | p1 :: _ -> let (p', _) = p1 in continues f p p')) (check_change f r)
+       | p1 :: _ -> let (p', _) = p1 in continues f gone p p'))
+    (check_change f gone r)

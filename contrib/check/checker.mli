@@ -94,9 +94,10 @@ val crosses :
   fabric -> certificate -> int -> int -> int -> int -> int -> int -> bool
 
 val falls :
-  fabric -> certificate -> int -> int -> int -> int -> int -> int -> bool
+  fabric -> certificate -> (int -> int -> bool) -> int -> int -> int -> int
+  -> int -> int -> bool
 
-val check_step : fabric -> certificate -> step -> bool
+val check_step : fabric -> certificate -> (int -> int -> bool) -> step -> bool
 
 val check_start : fabric -> certificate -> start -> bool
 
@@ -122,7 +123,9 @@ val check_kept : certificate -> int -> int -> int -> int -> bool
 
 val check_stage : fabric -> certificate -> int -> int -> int -> int -> bool
 
-val check_stages : fabric -> certificate -> int -> int -> pair list -> bool
+val check_stages :
+  fabric -> certificate -> (int -> int -> bool) -> int -> int -> pair list ->
+  bool
 
 val last_stage : fabric -> int -> int
 
@@ -136,10 +139,15 @@ val check_joined : fabric -> certificate -> int -> int -> int -> bool
 
 val check_group : fabric -> certificate -> int -> bool
 
+val check_on : fabric -> certificate -> (int -> int -> bool) -> bool
+
+val nothing_gone : int -> int -> bool
+
 val check : fabric -> certificate -> bool
 
 val put : fabric -> period -> fabric
 
-val continues : fabric -> period -> period -> bool
+val continues : fabric -> (int -> int -> bool) -> period -> period -> bool
 
-val check_change : fabric -> (period * certificate) list -> bool
+val check_change :
+  fabric -> (int -> int -> bool) -> (period * certificate) list -> bool

@@ -59,6 +59,7 @@ type t = {
   bits : int;
   n : int; (* switches *)
   far : int array; (* by place: that of another switch, or -1 *)
+  gone : bool array; (* by place: nobody waits for it *)
   plain : int -> int -> int; (* switch, LID: the only output, 255 for none; -1: ask f *)
   vls : string array; (* by row *)
   merged : int array;
@@ -110,10 +111,10 @@ let set_of x pairs =
     end) pairs;
   number_of x (Bytes.to_string b)
 
-let create (f : Checker.fabric) ~bits ~far ~plain ~vls ~merged =
+let create (f : Checker.fabric) ~bits ~far ~gone ~plain ~vls ~merged =
   let n = f.n_switches in
   let x = {
-    f; bits; n; far; plain; vls; merged; numbers = Hashtbl.create 999;
+    f; bits; n; far; gone; plain; vls; merged; numbers = Hashtbl.create 999;
     sets = Grow.create []; set_bits = Grow.create ""; unions = Pairs.create ();
     images = Array.make (Array.length vls) [||]; firsts = Pairs.create ();
     step_numbers = Pairs.create (); start_numbers = Pairs.create ();
@@ -334,7 +335,7 @@ let ranks x =
     let far = x.far.(here) in
     let s = switch_of x far in
     let there = place x s y.next_out in
-    if x.far.(there) >= 0 then
+    if x.far.(there) >= 0 && not x.gone.(there) then
       List.iter (fun (l, v) -> List.iter (fun w -> if w <> Checker.no_vl then begin
           let c = 16 * here + v and d = 16 * there + w in
           ignore (memo seen c d (fun () -> held.(d) <- c :: held.(d); left.(c) <- left.(c) + 1; 1))

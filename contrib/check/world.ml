@@ -1,9 +1,10 @@
 (* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause *)
 (* world.ml: hands the tables of one directory, or of two, to the checker.
 
-   Of two directories, old and new, a fabric has the cables of the new one, and the
-   end ports and LIDs of both; a source sends with the SLs of both: a packet carries the one that its
-   connection was granted.  change.ml adds how the tables become the new ones. *)
+   Of two directories, old and new, a fabric has the cables, end ports and LIDs of both.
+   Cables that only the old one has are gone: packets are under way that crossed them.  A
+   source sends with the SLs of both: a packet carries the one that its connection was
+   granted.  change.ml adds how the tables become the new ones. *)
 
 open Dumps
 
@@ -22,6 +23,7 @@ type t = {
   n : int;
   bits : int;
   far : int array;
+  gone : bool array; (* by place: its cable has failed before the change *)
   end_at : int array array; (* by directory and place: an end port, or -1 *)
   masks : (int, int list array) Hashtbl.t array; (* by directory *)
   single : int list array; (* lists of one port *)
@@ -54,15 +56,17 @@ let alive (d : Dumps.t) =
   let single = not (Array.exists (fun far -> far >= 0) d.far) in
   fun l -> l < 8 || single || !upper lsr l land 1 = 1
 
-(* The change takes place on the cables of the last directory: a cable that is gone
-   carries nothing, whatever entries say. *)
+(* The cables of all directories, and which of them the last one has no more. *)
 let cables (ds : Dumps.t array) =
   let last = ds.(Array.length ds - 1) in
+  let far = Array.copy last.far and gone = Array.map (fun _ -> false) last.far in
   Array.iter (fun d -> Array.iteri (fun place to_ ->
-    if to_ >= 0 && last.far.(place) >= 0 && last.far.(place) <> to_ then
+    if to_ >= 0 && last.far.(place) < 0 then begin
+      far.(place) <- to_; gone.(place) <- true
+    end else if to_ >= 0 && last.far.(place) <> to_ then
       rejected "0x%s port %d has another cable in the new tables"
         d.guids.(switch_of d place) (port_of d place)) d.far) ds;
-  Array.copy last.far
+  (far, gone)
 
 let create any_sl (ds : Dumps.t array) =
   let d = ds.(0) in
@@ -87,7 +91,8 @@ let create any_sl (ds : Dumps.t array) =
       else some [ 0; 8 ]))
   done;
   let vls = Array.append [| String.make 16 '\000' |] d.rows in
-  { ds; n; bits = d.bits; far = cables ds; end_at;
+  let far, gone = cables ds in
+  { ds; n; bits = d.bits; far; gone; end_at;
     masks = Array.map (fun d -> Hashtbl.of_seq (List.to_seq d.groups)) ds;
     single = Array.init (max_port + 1) (fun o -> [ o ]); lists; either = Search.Pairs.create ();
     any_sl; upper = !upper; vls; merged = merge vls }
@@ -172,7 +177,7 @@ let fixed w = { Checker.n_times = 1; stage = (fun _ _ -> 0); maps_at = (fun _ _ 
                 outputs_at = (fun _ s t -> output w 0 s t) }
 
 let search w f plain =
-  Search.create f ~bits:w.bits ~far:w.far ~plain ~vls:w.vls ~merged:w.merged
+  Search.create f ~bits:w.bits ~far:w.far ~gone:w.gone ~plain ~vls:w.vls ~merged:w.merged
 
 (* rank: of a file, or of Search.ranks. *)
 let certificate w (x : Search.t) rank =
@@ -196,13 +201,16 @@ let certificate w (x : Search.t) rank =
 
 (* ---- why not -------------------------------------------------------------------------- *)
 
+let is_gone w s o = w.gone.(place w s o)
+
 let why w (f : Checker.fabric) (k : Checker.certificate) =
+  let gone = is_gone w in
   let guid s = w.ds.(0).guids.(s) in
   let n, m = List.fold_left (fun (a, b) (t, j) -> (max a (k.n_steps t j), max b (k.n_starts t j)))
     (0, 0) (Checker.all_stages f) in
   for n = 0 to n - 1 do
     let s = k.nth_step n in
-    if not (Checker.check_step f k s) then
+    if not (Checker.check_step f k gone s) then
       rejected "a rank does not fall, or a packet is dropped, behind 0x%s port %d" (guid s.at_) s.out
   done;
   for n = 0 to m - 1 do

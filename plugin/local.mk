@@ -18,8 +18,7 @@ plugin_libosmdateline_la_SOURCES = \
 	plugin/states.c plugin/states.h \
 	plugin/sweep.c plugin/sweep.h \
 	plugin/qos.c plugin/qos.h \
-	plugin/dump_dir.c plugin/dump_dir.h \
-	plugin/vlarb.c plugin/vlarb.h
+	plugin/dump_dir.c plugin/dump_dir.h
 plugin_libosmdateline_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 plugin_libosmdateline_la_LIBADD = libdlroute.la
 plugin_libosmdateline_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \

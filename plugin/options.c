@@ -19,22 +19,9 @@ static int options_read_weights(const struct dl_setting *s, void *to, const char
 				size_t size)
 {
 	struct dl_plugin_options *o = to;
-	uint64_t weight[2];
-	const char *end[2];
 
 	(void)s, (void)why, (void)size; /* it says what is expected */
-	end[0] = dl_number_scan(text, 10, &weight[0]);
-	if (end[0] == text || *end[0] != ':')
-		return -EINVAL;
-	end[1] = dl_number_scan(end[0] + 1, 10, &weight[1]);
-	if (end[1] == end[0] + 1 || *end[1])
-		return -EINVAL;
-	for (unsigned int i = 0; i < 2; i++)
-		if (!weight[i] || weight[i] > 255)
-			return -EINVAL;
-	o->route.weights[0] = weight[0];
-	o->route.weights[1] = weight[1];
-	return 0;
+	return dl_route_weights_parse(text, o->route.weights) ? 0 : -EINVAL;
 }
 
 static int options_read_high_limit(const struct dl_setting *s, void *to, const char *text,

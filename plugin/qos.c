@@ -24,22 +24,21 @@
 #include "engine.h"
 #include "log.h"
 #include "sweep.h"
-#include "vlarb.h"
 #include "dateline/base.h"
 
 #define MAX_IGNORED 320 /* names of options, joined */
 
 static const struct osm_qos_options *options_of(const struct osm_subn_opt *opt,
-						enum dl_port_kind kind)
+						enum dl_route_port_kind kind)
 {
 	switch (kind) {
-	case DL_CA_PORTS:
+	case DL_ROUTE_CA_PORTS:
 		return &opt->qos_ca_options;
-	case DL_SW0_PORTS:
+	case DL_ROUTE_SW0_PORTS:
 		return &opt->qos_sw0_options;
-	case DL_SWE_PORTS:
+	case DL_ROUTE_SWE_PORTS:
 		return &opt->qos_swe_options;
-	case DL_RTR_PORTS:
+	case DL_ROUTE_RTR_PORTS:
 		return &opt->qos_rtr_options;
 	default:
 		return &opt->qos_options;
@@ -52,7 +51,7 @@ static const char *qos_configured(const char *value, const char *fallback)
 	return value && strcmp(value, fallback) ? value : NULL;
 }
 
-static void words_of(const struct osm_qos_options *o, bool general, struct dl_vlarb_words *out)
+static void words_of(const struct osm_qos_options *o, bool general, struct dl_route_arb_words *out)
 {
 	out->high = qos_configured(o->vlarb_high, OSM_DEFAULT_QOS_VLARB_HIGH);
 	out->low = qos_configured(o->vlarb_low, OSM_DEFAULT_QOS_VLARB_LOW);
@@ -94,14 +93,14 @@ static void list_ignored(const struct osm_subn_opt *opt, char *text, size_t size
 /* Everything that warnings depend on, in one string. */
 static char *qos_fingerprint(const struct osm_subn_opt *opt)
 {
-	enum dl_port_kind kind;
+	enum dl_route_port_kind kind;
 	char *text = NULL, ignored[MAX_IGNORED];
 	size_t size = 0;
 	FILE *to = dl_memory_open(&text, &size);
 
 	if (!to)
 		return NULL;
-	for (kind = 0; kind <= DL_PORT_KINDS; kind++) {
+	for (kind = 0; kind <= DL_ROUTE_PORT_KINDS; kind++) {
 		const struct osm_qos_options *o = options_of(opt, kind);
 
 		fprintf(to, "%s/%s/%s\n", o->vlarb_high ? o->vlarb_high : "",
@@ -118,9 +117,9 @@ static char *qos_fingerprint(const struct osm_subn_opt *opt)
 
 static void check_sl2vl(const struct osm_subn_opt *opt, const struct dl_log *log)
 {
-	enum dl_port_kind kind;
+	enum dl_route_port_kind kind;
 
-	for (kind = 0; kind <= DL_PORT_KINDS; kind++) {
+	for (kind = 0; kind <= DL_ROUTE_PORT_KINDS; kind++) {
 		const char *word =
 			qos_configured(options_of(opt, kind)->sl2vl, OSM_DEFAULT_QOS_SL2VL);
 
@@ -128,12 +127,13 @@ static void check_sl2vl(const struct osm_subn_opt *opt, const struct dl_log *log
 			dl_log(log, DL_LOG_WARNING,
 			       "qos_%ssl2vl is not used: the "
 			       "routing needs SL to VL maps of its own",
-			       kind < DL_PORT_KINDS ? dl_port_kind_names[kind] : "");
+			       dl_route_port_kind_name(kind));
 	}
 }
 
 /* Warn about options that have changed since they were last looked at. */
-static int qos_check(struct dl_engine *e, const struct dl_vlarb_config *c, bool *changed)
+static int qos_check(struct dl_engine *e, const struct dl_route_arb_config *c,
+		     const struct dl_fabric *f, bool *changed)
 {
 	const struct osm_subn_opt *opt = &e->osm->subn.opt;
 	char *now = qos_fingerprint(opt), ignored[MAX_IGNORED];
@@ -153,40 +153,28 @@ static int qos_check(struct dl_engine *e, const struct dl_vlarb_config *c, bool 
 	if (*ignored)
 		dl_log(&l.log, DL_LOG_WARNING, "not used by this routing engine: %s", ignored);
 	check_sl2vl(opt, &l.log);
-	dl_vlarb_check(c, &l.log);
+	dl_route_arb_check(c, f, &l.log);
 	return 0;
-}
-
-/* Data VLs that the ports between switches have, at most. */
-static unsigned int between_vls(const struct dl_fabric *f)
-{
-	unsigned int most = 0;
-
-	for (uint32_t p = 0; p < f->nports; p++)
-		if (dl_fabric_joins_switches(f, p) && f->ports[p].vls > most)
-			most = f->ports[p].vls;
-	return most;
 }
 
 int dl_qos_apply(struct dl_engine *e, struct dl_sweep *sweep)
 {
 	const struct osm_subn_opt *opt = &e->osm->subn.opt;
-	struct dl_vlarb_config c;
-	enum dl_port_kind kind;
+	struct dl_route_arb_config c;
+	enum dl_route_port_kind kind;
 	struct dl_osm_log l;
 	bool changed = false;
 	int err;
 
 	words_of(&opt->qos_options, true, &c.all);
-	for (kind = 0; kind < DL_PORT_KINDS; kind++)
+	for (kind = 0; kind < DL_ROUTE_PORT_KINDS; kind++)
 		words_of(options_of(opt, kind), false, &c.kind[kind]);
 	/* Users who write tables for OpenSM rely on its default limit. */
 	c.default_high_limit = e->options.has_high_limit ? -1 : OSM_DEFAULT_QOS_HIGH_LIMIT;
-	c.vls = between_vls(sweep->fabric);
-	err = qos_check(e, &c, &changed);
+	err = qos_check(e, &c, sweep->fabric, &changed);
 	dl_osm_log_init(&l, e->osm, "DL35");
 	if (!err)
-		err = dl_vlarb_apply(&c, sweep->routed.tables, changed ? &l.log : NULL);
+		err = dl_route_arb_apply(&c, sweep->routed.tables, changed ? &l.log : NULL);
 	if (err) {
 		dl_osm_log_init(&l, e->osm, "DL16");
 		dl_log(&l.log, DL_LOG_ERROR,

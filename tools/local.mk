@@ -5,8 +5,6 @@ dateline_SOURCES = tools/main.c tools/commands.def \
 	tools/credits.c \
 	tools/discover.c \
 	tools/gen.c \
-	tools/route.c \
-	tools/route_partitions.c tools/route_partitions.h \
 	tools/snapshot.c \
 	tools/transition.c tools/transition.h \
 	tools/common/background.c tools/common/background.h \
@@ -17,7 +15,6 @@ dateline_SOURCES = tools/main.c tools/commands.def \
 	tools/common/hosts.c tools/common/hosts.h \
 	tools/common/input.c tools/common/input.h \
 	tools/common/live.c \
-	tools/common/opensm_conf.c \
 	tools/common/steps.c tools/common/steps.h \
 	tools/common/tool.c tools/common/tool.h \
 	tools/common/tree_drawing.c \
@@ -60,6 +57,9 @@ dateline_SOURCES = tools/main.c tools/commands.def \
 	tools/report/report_html.c \
 	tools/report/report_model.c \
 	tools/report/report_tables.c \
+	tools/route/route.c tools/route/route.h \
+	tools/route/route_conf.c \
+	tools/route/route_partitions.c \
 	tools/verify/verify.c tools/verify/verify.h \
 	tools/verify/verify_json.c \
 	tools/verify/verify_text.c \

@@ -152,7 +152,7 @@ struct dl_route_avoid_use dl_route_avoid_count(const struct dl_route_avoided_ite
 /* "classic", "proven": the word for a mode. */
 const char *dl_route_mode_name(enum dl_route_mode mode);
 
-/* The defaults: proven, ties as configured, 1:1, 16 KiB, 10 seconds but no clock. */
+/* The defaults: proven, ties as configured, 1:1, 16 KiB, 7 seconds but no clock. */
 void dl_route_options_init(struct dl_route_options *o);
 
 /* Why a fabric is refused; the log names the culprits. */
@@ -323,6 +323,55 @@ void dl_route_report_text(const struct dl_route_report *r, char *out, size_t siz
  */
 void dl_route_vlarb(const struct dl_route_options *o, const struct dl_route_vls *vls, bool between,
 		    unsigned int high_cap, unsigned int low_cap, struct dl_tables_vlarb *out);
+
+/* ---- VL arbitration as opensm.conf has it (configured.c; rules A7) ------------ */
+
+/* The kinds of ports with options of their own in opensm.conf. */
+enum dl_route_port_kind {
+	DL_ROUTE_CA_PORTS,
+	DL_ROUTE_SW0_PORTS,
+	DL_ROUTE_SWE_PORTS,
+	DL_ROUTE_RTR_PORTS,
+	DL_ROUTE_PORT_KINDS
+};
+
+/* What is configured for one kind; NULL or -1: nothing but the default. */
+struct dl_route_arb_words {
+	const char *high, *low; /* "VL:WEIGHT,VL:WEIGHT,..." */
+	int high_limit;
+};
+
+struct dl_route_arb_config {
+	struct dl_route_arb_words all; /* for kinds that say nothing */
+	struct dl_route_arb_words kind[DL_ROUTE_PORT_KINDS];
+	/*
+	 * VLHighLimit of ports that have tables of the user's but no limit of
+	 * the user's; -1: the routing's.
+	 */
+	int default_high_limit;
+};
+
+/* The middle of an option's name: "ca_" in qos_ca_vlarb_high; DL_ROUTE_PORT_KINDS: "". */
+const char *dl_route_port_kind_name(enum dl_route_port_kind kind);
+
+/*
+ * Put the user's tables and limits in place of the routing's on every port
+ * that has arbitration tables.  A table that the user did not write stays.  Where
+ * VLs that the routing uses would starve (rules B10), the user's tables are changed
+ * so that they do not, and one error names the VLs.  Returns 0, -ENOMEM or -ENOSPC.
+ */
+int dl_route_arb_apply(const struct dl_route_arb_config *c, struct dl_tables *t,
+		       const struct dl_log *log);
+
+/*
+ * Report what is malformed, unfair within a QoS level, too short, or lost on end
+ * ports: at most one warning an option.  Without a fabric, no table is too short.
+ */
+void dl_route_arb_check(const struct dl_route_arb_config *c, const struct dl_fabric *f,
+			const struct dl_log *log);
+
+/* "A:B": the weights of both QoS levels, each 1 to 255.  False, and unchanged: it is not. */
+bool dl_route_weights_parse(const char *text, unsigned int weights[2]);
 
 #ifdef __cplusplus
 }

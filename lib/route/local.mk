@@ -3,6 +3,7 @@ libdlroute_la_SOURCES += \
 	lib/route/avoid.c \
 	lib/route/check.c \
 	lib/route/classic.c \
+	lib/route/configured.c \
 	lib/route/describe.c \
 	lib/route/internal.h \
 	lib/route/report.c \

@@ -7,6 +7,8 @@
 # Each test is a subshell of its own: that is meant.
 # shellcheck disable=SC2030,SC2031
 
+bats_require_minimum_version 1.5.0
+
 load lib.bash
 
 setup() {
@@ -121,6 +123,46 @@ start() {
 	(status=0; dateline verify "$T/live.torus-2QoS" >/dev/null || status=$?
 		((status == 1)))
 	[[ $(verdict "$T/live.dateline" starved) == "[]" ]]
+}
+
+# compared_to_live: the VL arbitration tables and limits of $T/off that are not the fabric's.
+compared_to_live() {
+	dateline diff "$T/live" "$T/off" --json >"$T/diff.json" || (($? == 1))
+	jq -c '[.vl_arbitration, .vl_high_limits] | map(.changed)' "$T/diff.json"
+}
+
+@test "dateline route takes the VL arbitration of an opensm.conf as the engine does" {
+	local own="$T/own.conf" max=0:64,1:64,2:64,3:64
+
+	fabric_up "$T/a" dateline "$T/f.net" torus_config="$T/f.torus.conf" \
+		event_plugin_options="qos_weights=2:1 dump_dir=$T/live" \
+		qos_high_limit=9 qos_vlarb_high="$max,4:32,5:32,6:32,7:32" \
+		qos_ca_high_limit=255 qos_ca_vlarb_low=0:10,1:20 qos_sw0_vlarb_high=0:1,4:2 \
+		qos_rtr_vlarb_low=0:3,4:4
+	wait_for "$DL_PATIENCE" test -e "$T/live/dateline.dls"
+	set -- dateline route "$T/f.net" --torus-config "$T/f.torus.conf" -o "$T/off"
+	"$@" -q
+	[[ $(compared_to_live) != *"[0,"* ]]
+	"$@" --opensm-conf "$SM_DIR/opensm.conf"
+	[[ $(compared_to_live) == "[0,0]" ]]
+	! grep qos_ "$T/off/dateline-opensm.conf" || return
+	# The command line wins, wherever it stands.
+	{
+		cat "$SM_DIR/opensm.conf"
+		printf ' qos_ca_vlarb_low\t"0:10,1:20" \n\nqos_swe_high_limit (null\n# qos_high_limit 7\n'
+	} >"$own"
+	run -2 "$@" --opensm-conf "$own"
+	[[ $output == *"own.conf:"*'"(null": expected a high limit from 0 to 255'* ]]
+	sed -i 's/(null$/-1/' "$own"
+	"$@" --qos-weights 5:1 --opensm-conf "$own"
+	[[ $(compared_to_live) != "[0,0]" ]]
+	"$@" --opensm-conf "$own"
+	[[ $(compared_to_live) == "[0,0]" ]]
+	# What starves VLs is named, as by the engine, and a finding.
+	echo "qos_swe_vlarb_low $max" >>"$own"
+	echo "qos_swe_vlarb_high $max" >>"$own"
+	run -1 "$@" --opensm-conf "$own"
+	[[ $output == *"starve VL "*"4, 5, 6, 7 on"* ]]
 }
 
 @test "a QoS policy with an SL that the routing uses itself: a warning" {

@@ -112,6 +112,11 @@ ends 1 'the only way to 0 switches and 1 adapter' /dev/null route t.net -o v.dls
 echo 'cable S_0_0_0' >avoid
 ends 2 'avoid:1: expected NAME/PORT' /dev/null route t.net -o v.dls --avoid avoid
 ends 2 'cannot open missing' /dev/null route t.net -o v.dls --avoid missing
+ends 2 'cannot open missing' /dev/null route t.net -o v.dls --opensm-conf missing
+echo 'event_plugin_options mode=fast' >opensm.conf
+ends 2 '"mode=fast": expected' /dev/null route t.net -o v.dls --opensm-conf opensm.conf
+echo 'qos_swe_high_limit 256' >opensm.conf
+ends 2 'opensm.conf:1: "256": expected a high limit' /dev/null route t.net -o v.dls --opensm-conf opensm.conf
 ends 2 'proven and any-SL' /dev/null route t.net -o v.dls --avoid avoid --mode classic
 # Growth.
 "$dateline" gen 5 4 3 -q -o g

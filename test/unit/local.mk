@@ -92,9 +92,8 @@ test_unit_plugin_events_LDADD = $(osm_libs)
 test_unit_plugin_avoid_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 test_unit_plugin_avoid_LDADD = $(osm_libs)
 test_unit_plugin_options_LDADD = $(osm_libs)
-test_unit_plugin_vlarb_LDADD = $(osm_libs)
 test_unit_test_metrics_LDADD = $(osm_libs)
-UNIT_TESTS += test/unit/plugin_options test/unit/plugin_vlarb test/unit/test_metrics
+UNIT_TESTS += test/unit/plugin_options test/unit/vlarb_configured test/unit/test_metrics
 
 UNIT_TESTS += test/unit/test_snapshot
 test_unit_test_snapshot_CFLAGS = $(AM_CFLAGS) $(ZSTD_CFLAGS)

@@ -138,13 +138,6 @@ struct dl_route_tree;
 void tool_draw_tree(const struct dl_torus *t, const struct dl_route_tree *tree, FILE *to);
 
 /*
- * Add the note dateline-opensm.conf to a snapshot: the lines of opensm.conf with
- * which OpenSM routes by Dateline, and a QoS configuration that is sound for
- * Dateline and the built-in torus engine alike.  0 or a negative errno.
- */
-int tool_add_opensm_conf(struct dl_snapshot *s, const struct dl_route_options *o);
-
-/*
  * Write a snapshot: a file if the name ends in ".dls", else an export, for which
  * missing parent directories are created.  0 or a negative errno, reported;
  * -EEXIST: what is there is no export.

@@ -31,7 +31,7 @@
 #include <string.h>
 
 #include "dateline/base.h"
-#include "vlarb.h"
+#include "route/internal.h"
 
 #define ENTRIES 64
 #define LEVELS 2
@@ -42,12 +42,29 @@ enum { HIGH, LOW, TABLES };
 
 static const char *const table_names[TABLES] = { "high", "low" };
 
-const char *const dl_port_kind_names[DL_PORT_KINDS] = {
-	[DL_CA_PORTS] = "ca_",
-	[DL_SW0_PORTS] = "sw0_",
-	[DL_SWE_PORTS] = "swe_",
-	[DL_RTR_PORTS] = "rtr_",
-};
+const char *dl_route_port_kind_name(enum dl_route_port_kind kind)
+{
+	static const char *const names[] = { "ca_", "sw0_", "swe_", "rtr_", "" };
+
+	return names[kind];
+}
+
+bool dl_route_weights_parse(const char *text, unsigned int weights[LEVELS])
+{
+	uint64_t value[LEVELS];
+
+	for (unsigned int level = 0; level < LEVELS; level++) {
+		const char *end = dl_number_scan(text, 10, &value[level]);
+
+		if (end == text || !value[level] || value[level] > 255 ||
+		    *end != (level ? '\0' : ':'))
+			return false;
+		text = end + 1;
+	}
+	for (unsigned int level = 0; level < LEVELS; level++)
+		weights[level] = value[level];
+	return true;
+}
 
 /* One option, parsed. */
 struct table {
@@ -102,18 +119,18 @@ static bool names_vl(const struct table *t, unsigned int vl)
 	return false;
 }
 
-static bool is_end_kind(enum dl_port_kind kind)
+static bool is_end_kind(enum dl_route_port_kind kind)
 {
-	return kind != DL_SWE_PORTS;
+	return kind != DL_ROUTE_SWE_PORTS;
 }
 
-static const char *word_of(const struct dl_vlarb_words *w, unsigned int table)
+static const char *word_of(const struct dl_route_arb_words *w, unsigned int table)
 {
 	return table == HIGH ? w->high : w->low;
 }
 
 /* What the kind's own options say: the general ones are never end-numbered. */
-static bool end_numbered(const struct dl_vlarb_words *own, enum dl_port_kind kind)
+static bool end_numbered(const struct dl_route_arb_words *own, enum dl_route_port_kind kind)
 {
 	bool names1 = false, names4 = false;
 	struct table t;
@@ -129,9 +146,10 @@ static bool end_numbered(const struct dl_vlarb_words *own, enum dl_port_kind kin
 	return names1 && !names4;
 }
 
-static void vlarb_resolve(const struct dl_vlarb_config *c, enum dl_port_kind kind, struct kind *out)
+static void vlarb_resolve(const struct dl_route_arb_config *c, enum dl_route_port_kind kind,
+			  struct kind *out)
 {
-	const struct dl_vlarb_words *own = &c->kind[kind];
+	const struct dl_route_arb_words *own = &c->kind[kind];
 	bool tables = false;
 	unsigned int i;
 
@@ -147,15 +165,15 @@ static void vlarb_resolve(const struct dl_vlarb_config *c, enum dl_port_kind kin
 		out->high_limit = c->default_high_limit;
 }
 
-static enum dl_port_kind kind_of(const struct dl_fabric *f, uint32_t port)
+static enum dl_route_port_kind kind_of(const struct dl_fabric *f, uint32_t port)
 {
 	switch (f->nodes[f->ports[port].node].type) {
 	case DL_FABRIC_SWITCH:
-		return f->ports[port].num ? DL_SWE_PORTS : DL_SW0_PORTS;
+		return f->ports[port].num ? DL_ROUTE_SWE_PORTS : DL_ROUTE_SW0_PORTS;
 	case DL_FABRIC_ROUTER:
-		return DL_RTR_PORTS;
+		return DL_ROUTE_RTR_PORTS;
 	default:
-		return DL_CA_PORTS;
+		return DL_ROUTE_CA_PORTS;
 	}
 }
 
@@ -292,15 +310,16 @@ static int apply_port(const struct kind *k, uint32_t port, struct dl_tables *t,
 	return 0;
 }
 
-int dl_vlarb_apply(const struct dl_vlarb_config *c, struct dl_tables *t, const struct dl_log *log)
+int dl_route_arb_apply(const struct dl_route_arb_config *c, struct dl_tables *t,
+		       const struct dl_log *log)
 {
-	struct kind kinds[DL_PORT_KINDS];
+	struct kind kinds[DL_ROUTE_PORT_KINDS];
 	struct vlarb_added added = { 0 };
-	enum dl_port_kind kind;
+	enum dl_route_port_kind kind;
 	uint32_t port;
 	int err;
 
-	for (kind = 0; kind < DL_PORT_KINDS; kind++)
+	for (kind = 0; kind < DL_ROUTE_PORT_KINDS; kind++)
 		vlarb_resolve(c, kind, &kinds[kind]);
 	for (port = 0; port < t->fabric->nports; port++) {
 		const struct kind *k = &kinds[kind_of(t->fabric, port)];
@@ -388,23 +407,34 @@ static bool check_ends(const struct table *t, const char *option, const struct d
 	return false;
 }
 
-/* One option; DL_PORT_KINDS: of the kinds that have none of their own. */
-static void check_option(const struct dl_vlarb_config *c, enum dl_port_kind kind,
-			 unsigned int table, const struct dl_log *log)
+/* Data VLs that the ports between switches have, at most. */
+static unsigned int configured_vls(const struct dl_fabric *f)
 {
-	bool general = kind == DL_PORT_KINDS;
-	const struct dl_vlarb_words *own = general ? &c->all : &c->kind[kind];
+	unsigned int most = 0;
+
+	for (uint32_t p = 0; f && p < f->nports; p++)
+		if (dl_fabric_joins_switches(f, p) && f->ports[p].vls > most)
+			most = f->ports[p].vls;
+	return most;
+}
+
+/* One option; DL_ROUTE_PORT_KINDS: of the kinds that have none of their own. */
+static void check_option(const struct dl_route_arb_config *c, enum dl_route_port_kind kind,
+			 unsigned int table, unsigned int vls, const struct dl_log *log)
+{
+	bool general = kind == DL_ROUTE_PORT_KINDS;
+	const struct dl_route_arb_words *own = general ? &c->all : &c->kind[kind];
 	const char *word = word_of(own, table), *bad;
-	bool between = kind == DL_SWE_PORTS, ends = !general && !between;
-	enum dl_port_kind k;
+	bool between = kind == DL_ROUTE_SWE_PORTS, ends = !general && !between;
+	enum dl_route_port_kind k;
 	char option[40];
 	struct table t;
 
 	if (!word)
 		return;
-	for (k = 0; general && k < DL_PORT_KINDS; k++)
+	for (k = 0; general && k < DL_ROUTE_PORT_KINDS; k++)
 		*(is_end_kind(k) ? &ends : &between) |= !word_of(&c->kind[k], table);
-	snprintf(option, sizeof(option), "qos_%svlarb_%s", general ? "" : dl_port_kind_names[kind],
+	snprintf(option, sizeof(option), "qos_%svlarb_%s", dl_route_port_kind_name(kind),
 		 table_names[table]);
 	bad = parse_table(word, &t);
 	t.end_numbered = !general && end_numbered(own, kind);
@@ -414,18 +444,18 @@ static void check_option(const struct dl_vlarb_config *c, enum dl_port_kind kind
 		       "at most %d entries) at \"%s\"",
 		       option, ENTRIES, bad);
 	else if (!(between && check_between(&t, option, log)) &&
-		 !check_length(&t, table, option, between || c->vls < 2 ? c->vls : 2, log) && ends)
+		 !check_length(&t, table, option, between || vls < 2 ? vls : 2, log) && ends)
 		check_ends(&t, option, log);
 }
 
-void dl_vlarb_check(const struct dl_vlarb_config *c, const struct dl_log *log)
+void dl_route_arb_check(const struct dl_route_arb_config *c, const struct dl_fabric *f,
+			const struct dl_log *log)
 {
-	enum dl_port_kind kind;
-	unsigned int table;
+	unsigned int vls = configured_vls(f);
 
-	for (table = 0; table < TABLES; table++) {
-		check_option(c, DL_PORT_KINDS, table, log);
-		for (kind = 0; kind < DL_PORT_KINDS; kind++)
-			check_option(c, kind, table, log);
+	for (unsigned int table = 0; table < TABLES; table++) {
+		check_option(c, DL_ROUTE_PORT_KINDS, table, vls, log);
+		for (enum dl_route_port_kind kind = 0; kind < DL_ROUTE_PORT_KINDS; kind++)
+			check_option(c, kind, table, vls, log);
 	}
 }

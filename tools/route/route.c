@@ -6,15 +6,14 @@
 #include <time.h>
 
 #include "dateline/base.h"
-#include "dateline/route.h"
-#include "tools/common/fail.h"
-#include "tools/route_partitions.h"
+#include "route.h"
 
 #define MAX_SECONDS 86400
+#define NO_LIMIT UINT32_MAX /* no high limit is given */
 
 struct request {
 	struct tool_input_options input;
-	const char *out, *avoid, *partitions;
+	const char *out, *avoid, *partitions, *conf;
 	struct dl_route_options options;
 	bool show_tree;
 	enum { KEEP_GROUPS, NO_GROUPS, ALL_ADAPTERS } multicast;
@@ -25,19 +24,10 @@ struct request {
 static int read_weights(const struct dl_setting *setting, void *to, const char *text, char *why,
 			size_t size)
 {
-	unsigned int *weights = ((struct request *)to)->options.weights;
-	uint64_t value;
+	struct request *r = to;
 
 	(void)setting, (void)why, (void)size; /* it says what is expected */
-	for (unsigned int level = 0; level < 2; level++) {
-		const char *end = dl_number_scan(text, 10, &value);
-
-		if (end == text || !value || value > 255 || *end != (level ? '\0' : ':'))
-			return -EINVAL;
-		weights[level] = value;
-		text = end + 1;
-	}
-	return 0;
+	return dl_route_weights_parse(text, r->options.weights) ? 0 : -EINVAL;
 }
 
 #define MEMBER(member) DL_MEMBER(struct request, member)
@@ -55,7 +45,7 @@ static const struct dl_setting options[] = {
 	{ "repair-seconds", DL_SETTING_NUMBER, MEMBER(options.repair_seconds), 0, MAX_SECONDS,
 	  .arg = "N",
 	  .doc = "Proven and any-SL mode: after this time, route what is not repaired "
-		 "along a spanning tree (10)" },
+		 "along a spanning tree (7)" },
 	{ "multicast", DL_SETTING_WORD, MEMBER(multicast), .words = "keep none all",
 	  .arg = "keep|none|all",
 	  .doc = "Multicast groups: those of the snapshot that is routed (default), none, or "
@@ -65,6 +55,9 @@ static const struct dl_setting options[] = {
 	  .doc = "Shares of QoS levels 0 and 1 in VL arbitration (1:1)" },
 	{ "high-limit", DL_SETTING_NUMBER, MEMBER(options.high_limit), 0, 255, .arg = "N",
 	  .doc = "VLHighLimit, in units of 4096 bytes; 255 is unlimited" },
+	{ "opensm-conf", DL_SETTING_BORROW, MEMBER(conf), .arg = "FILE",
+	  .doc = "Take VL arbitration (qos_*vlarb_*, qos_*high_limit) and event_plugin_options "
+		 "from this opensm.conf, as the engine does; other options win" },
 	{ "partitions", DL_SETTING_BORROW, MEMBER(partitions), .arg = "FILE",
 	  .doc = "OpenSM's partitions.conf: name the groups whose SL the engine would refuse" },
 	{ "lmc", DL_SETTING_NUMBER, MEMBER(lmc), 0, DL_FABRIC_MAX_LMC, .arg = "N",
@@ -128,6 +121,7 @@ static const struct tool_usage usage = {
 	       "Exit status: 0 written, 1 the fabric or a group is refused, or written with "
 	       "nodes left out, with a configuration that contradicts the fabric, or "
 	       "with something on the list of --avoid that is not there or stays in use, "
+	       "or with tables of --opensm-conf that starve VLs, "
 	       "2 bad usage or input, 3 no memory or no space.",
 };
 
@@ -209,6 +203,19 @@ static int route_compute(const struct request *r, const struct tool_input *in,
 	return err;
 }
 
+/* The user's tables; the engine changes those that would starve VLs, which is an error. */
+static int route_arbitrate(struct tool *tool, const struct dl_route_arb_config *c,
+			   struct dl_tables *t)
+{
+	unsigned int errors = tool->errors;
+	int err;
+
+	dl_route_arb_check(c, t->fabric, &tool->log);
+	err = dl_route_arb_apply(c, t, &tool->log);
+	tool->finding |= tool->errors > errors;
+	return err;
+}
+
 static int route_write_snapshot(const struct tool *tool, const struct request *r,
 				const struct tool_input *in, struct dl_tables *tables)
 {
@@ -216,7 +223,7 @@ static int route_write_snapshot(const struct tool *tool, const struct request *r
 	int err = dl_route_describe(in->torus, in->config, &r->options, &s);
 
 	if (!err)
-		err = tool_add_opensm_conf(&s, &r->options);
+		err = route_add_conf(&s, &r->options, r->conf);
 	if (!err)
 		err = tool_write_snapshot(tool, &s, r->out, r->flags);
 	if (!err)
@@ -230,19 +237,78 @@ static int route_write_snapshot(const struct tool *tool, const struct request *r
 	return err;
 }
 
+static void route_defaults(struct request *r)
+{
+	fail_release(&r->fail);
+	*r = (struct request){ .out = NULL };
+	dl_route_options_init(&r->options);
+	r->options.clock = dl_clock_monotonic;
+	r->options.high_limit = NO_LIMIT;
+}
+
+/* Words of event_plugin_options that have an option here; the others say nothing of tables. */
+static int route_take_words(struct request *r, char *words, const struct dl_log *log)
+{
+	static const char separators[] = " \t,", taken[] = " mode ties repair-seconds qos-weights "
+							   "high-limit avoid ";
+	char *rest = NULL, name[32], why[256];
+	int err = 0;
+
+	for (char *w = strtok_r(words, separators, &rest); w && !err;
+	     w = strtok_r(NULL, separators, &rest)) {
+		int len = snprintf(name, sizeof(name), " %.*s ", (int)strcspn(w, "="), w);
+
+		for (char *at = name; (at = strchr(at, '_'));)
+			*at = '-';
+		if (len >= (int)sizeof(name) || !strstr(taken, name))
+			continue;
+		err = dl_setting_set(dl_setting_find(options, name + 1, len - 2), r,
+				     w + len - 2 + (w[len - 2] == '='), why, sizeof(why));
+		if (err == -EINVAL)
+			dl_log(log, DL_LOG_ERROR, "event_plugin_options: \"%s\": expected %s", w,
+			       why);
+	}
+	return err;
+}
+
+/* The command line; what it does not say may stand in an opensm.conf. */
+static int route_options(struct tool *tool, int argc, char **argv, struct route_conf *c,
+			 struct request *r)
+{
+	struct dl_route_options fallback;
+	int err = 0;
+
+	route_defaults(r);
+	tool_options(tool, &usage, argc, argv, r);
+	if (r->conf) {
+		err = route_conf_read(r->conf, &tool->log, c);
+		route_defaults(r);
+		if (!err && c->plugin)
+			err = route_take_words(r, c->plugin, &tool->log);
+		tool_options(tool, &usage, argc, argv, r);
+	}
+	/* OpenSM's own limit goes with tables that are written for it. */
+	c->arb.default_high_limit = r->options.high_limit == NO_LIMIT ? 0 : -1;
+	dl_route_options_init(&fallback);
+	if (r->options.high_limit == NO_LIMIT)
+		r->options.high_limit = fallback.high_limit;
+	r->input.one_vl = r->options.mode == DL_ROUTE_ANY_SL;
+	r->input.any_fabric = r->options.mode != DL_ROUTE_CLASSIC;
+	return err;
+}
+
 int tool_cmd_route(struct tool *tool, int argc, char **argv)
 {
 	struct request r = { 0 };
+	struct route_conf conf = { 0 };
 	struct dl_route_result routed = { 0 };
 	struct dl_route_avoided *avoided = NULL;
 	struct tool_input whole, left = { 0 }, *in = &whole;
 	int err;
 
-	dl_route_options_init(&r.options);
-	r.options.clock = dl_clock_monotonic;
-	tool_options(tool, &usage, argc, argv, &r);
-	r.input.one_vl = r.options.mode == DL_ROUTE_ANY_SL;
-	r.input.any_fabric = r.options.mode != DL_ROUTE_CLASSIC;
+	err = route_options(tool, argc, argv, &conf, &r);
+	if (err)
+		return tool_exit_status(err);
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_PART, in);
 	if (!err)
 		err = dl_fabric_assign_lids(in->fabric, r.lmc);
@@ -260,6 +326,8 @@ int tool_cmd_route(struct tool *tool, int argc, char **argv)
 	r.options.avoid = avoided;
 	if (!err)
 		err = route_compute(&r, in, whole.snapshot.tables, &tool->log, &routed);
+	if (!err && r.conf)
+		err = route_arbitrate(tool, &conf.arb, routed.tables);
 	if (!err && r.out)
 		err = route_write_snapshot(tool, &r, in, routed.tables);
 	dl_route_result_release(&routed);
@@ -267,5 +335,6 @@ int tool_cmd_route(struct tool *tool, int argc, char **argv)
 	tool_input_free(&left);
 	tool_input_free(&whole);
 	fail_release(&r.fail);
+	dl_arena_free(&conf.arena);
 	return tool_exit_status(err);
 }

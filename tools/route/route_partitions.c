@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/route_partitions.h"
+#include "dateline/base.h"
+#include "route.h"
 
 #define LONGEST 65536 /* bytes of a definition */
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "draw.h"
-#include "plugin/vlarb.h"
+#include "dateline/route.h"
 
 #define PLANNED 200 /* weight of the planned entries, and their limit */
 
@@ -22,7 +22,7 @@ struct setup {
 	struct dl_fabric *f;
 	struct dl_tables *t;
 	uint32_t port[PLACES];
-	struct dl_vlarb_config c;
+	struct dl_route_arb_config c;
 	struct dl_log log;
 	char said[512]; /* the last message of the level below */
 	enum dl_log_level level;
@@ -77,7 +77,7 @@ static int set_up(void **state)
 		s->t->vlarb[s->port[i]] = dl_tables_arb(s->t, &plan);
 	s->log = (struct dl_log){ .write = hear, .context = s };
 	s->c.all.high_limit = s->c.default_high_limit = -1;
-	for (i = 0; i < DL_PORT_KINDS; i++)
+	for (i = 0; i < DL_ROUTE_PORT_KINDS; i++)
 		s->c.kind[i].high_limit = -1;
 	*state = s;
 	return 0;
@@ -129,7 +129,7 @@ static void assert_low(const struct setup *s, enum place p, const char *want)
 
 static void apply(struct setup *s)
 {
-	assert_int_equal(dl_vlarb_apply(&s->c, s->t, &s->log), 0);
+	assert_int_equal(dl_route_arb_apply(&s->c, s->t, &s->log), 0);
 }
 
 static void nothing_configured_keeps_the_plan(void **state)
@@ -170,11 +170,11 @@ static void a_kind_of_its_own_wins(void **state)
 
 	s->c.all.low = "0:1,4:1";
 	s->c.all.high_limit = 3;
-	s->c.kind[DL_SWE_PORTS].low = "0:2, 4:3 ,5:6";
-	s->c.kind[DL_SWE_PORTS].high_limit = 4;
-	s->c.kind[DL_CA_PORTS].low = "4:9,0:7,0x4:0x10,3:3";
-	s->c.kind[DL_RTR_PORTS].high = "4:5";
-	s->c.kind[DL_SW0_PORTS].high_limit = 0;
+	s->c.kind[DL_ROUTE_SWE_PORTS].low = "0:2, 4:3 ,5:6";
+	s->c.kind[DL_ROUTE_SWE_PORTS].high_limit = 4;
+	s->c.kind[DL_ROUTE_CA_PORTS].low = "4:9,0:7,0x4:0x10,3:3";
+	s->c.kind[DL_ROUTE_RTR_PORTS].high = "4:5";
+	s->c.kind[DL_ROUTE_SW0_PORTS].high_limit = 0;
 	s->c.default_high_limit = 77;
 	apply(s);
 	assert_low(s, BETWEEN, "0:2,4:3,5:6");
@@ -196,8 +196,8 @@ static void tables_written_for_end_ports_stay(void **state)
 	struct setup *s = *state;
 
 	s->c.all.low = "0:1,1:2,4:3";
-	s->c.kind[DL_CA_PORTS].high = "0:10,1:20,2:30";
-	s->c.kind[DL_RTR_PORTS].high = "0:10,1:20,4:30";
+	s->c.kind[DL_ROUTE_CA_PORTS].high = "0:10,1:20,2:30";
+	s->c.kind[DL_ROUTE_RTR_PORTS].high = "0:10,1:20,4:30";
 	apply(s);
 	assert_high(s, CA, "0:10,1:20");
 	/* ... but the general one beside it is not one of those. */
@@ -224,7 +224,7 @@ static void compaction_crosses_blocks(void **state)
 
 	for (i = 0; i < 64; i++)
 		snprintf(word + strlen(word), sizeof(word) - strlen(word), "%u:%u,", i % 8, i + 1);
-	s->c.kind[DL_SWE_PORTS].high = word;
+	s->c.kind[DL_ROUTE_SWE_PORTS].high = word;
 	apply(s);
 	assert_int_equal(at(s, BETWEEN)->nhigh, 64);
 	assert_high(s, TO_CA,
@@ -367,13 +367,18 @@ static void note(void *context, enum dl_log_level level, const char *message)
 	snprintf(to + strlen(to), 256 - strlen(to), "%.*s ", (int)len, message);
 }
 
-static void assert_warned(const struct setup *s, const char *want)
+static void assert_warned_of(const struct setup *s, const struct dl_fabric *f, const char *want)
 {
 	char got[256] = "";
 	const struct dl_log log = { .write = note, .context = got };
 
-	dl_vlarb_check(&s->c, &log);
+	dl_route_arb_check(&s->c, f, &log);
 	assert_string_equal(got, want);
+}
+
+static void assert_warned(const struct setup *s, const char *want)
+{
+	assert_warned_of(s, NULL, want);
 }
 
 static void unfair_tables_are_named_once(void **state)
@@ -381,18 +386,18 @@ static void unfair_tables_are_named_once(void **state)
 	struct setup *s = *state;
 
 	assert_warned(s, "");
-	s->c.kind[DL_SWE_PORTS].high = "0:8,1:8,2:8,3:8,4:4,5:4,6:4,7:4";
-	s->c.kind[DL_CA_PORTS].high = "0:8,4:4";
+	s->c.kind[DL_ROUTE_SWE_PORTS].high = "0:8,1:8,2:8,3:8,4:4,5:4,6:4,7:4";
+	s->c.kind[DL_ROUTE_CA_PORTS].high = "0:8,4:4";
 	assert_warned(s, "");
 	/* Entries of one VL add up. */
-	s->c.kind[DL_SWE_PORTS].high = "0:4,1:8,2:8,3:8,0:4";
+	s->c.kind[DL_ROUTE_SWE_PORTS].high = "0:4,1:8,2:8,3:8,0:4";
 	assert_warned(s, "");
-	s->c.kind[DL_SWE_PORTS].high = "0:4,1:8,2:8,3:8,4:1";
+	s->c.kind[DL_ROUTE_SWE_PORTS].high = "0:4,1:8,2:8,3:8,4:1";
 	assert_warned(s, "qos_swe_vlarb_high ");
-	s->c.kind[DL_SWE_PORTS].low = "0:1,1:1,2:1,3:1,7:1";
-	s->c.kind[DL_CA_PORTS].low = "0:1,5:1,6:1";
-	s->c.kind[DL_RTR_PORTS].low = "0:1,1:1";
-	s->c.kind[DL_SW0_PORTS].low = "0:1,1:1,4:1";
+	s->c.kind[DL_ROUTE_SWE_PORTS].low = "0:1,1:1,2:1,3:1,7:1";
+	s->c.kind[DL_ROUTE_CA_PORTS].low = "0:1,5:1,6:1";
+	s->c.kind[DL_ROUTE_RTR_PORTS].low = "0:1,1:1";
+	s->c.kind[DL_ROUTE_SW0_PORTS].low = "0:1,1:1,4:1";
 	assert_warned(s, "qos_swe_vlarb_high qos_ca_vlarb_low "
 			 "qos_sw0_vlarb_low qos_swe_vlarb_low ");
 }
@@ -406,7 +411,7 @@ static void a_general_table_is_checked_for_both_uses(void **state)
 	assert_warned(s, "qos_vlarb_high ");
 	s->c.all.high = "0:1,1:1,2:1,3:1";
 	assert_warned(s, "qos_vlarb_high ");
-	for (i = 0; i < DL_PORT_KINDS; i++)
+	for (i = 0; i < DL_ROUTE_PORT_KINDS; i++)
 		s->c.kind[i].high = "";
 	assert_warned(s, "");
 }
@@ -415,15 +420,14 @@ static void tables_shorter_than_the_vls_are_named(void **state)
 {
 	struct setup *s = *state;
 
-	s->c.vls = 8;
-	s->c.kind[DL_SWE_PORTS].low = "0:1,1:1,2:1,3:1,4:1,5:1,6:1,7:1";
-	s->c.kind[DL_SWE_PORTS].high = "0:1,1:1,2:1,3:1";
-	s->c.kind[DL_CA_PORTS].low = "0:1,4:1";
-	assert_warned(s, "");
-	s->c.kind[DL_SWE_PORTS].low = "0:1,1:1,2:1,3:1,4:0,5:0";
-	s->c.kind[DL_SWE_PORTS].high = "0:0";
-	s->c.kind[DL_CA_PORTS].low = "0:1";
-	assert_warned(s, "qos_swe_vlarb_high qos_ca_vlarb_low qos_swe_vlarb_low ");
+	s->c.kind[DL_ROUTE_SWE_PORTS].low = "0:1,1:1,2:1,3:1,4:1,5:1,6:1,7:1";
+	s->c.kind[DL_ROUTE_SWE_PORTS].high = "0:1,1:1,2:1,3:1";
+	s->c.kind[DL_ROUTE_CA_PORTS].low = "0:1,4:1";
+	assert_warned_of(s, s->f, "");
+	s->c.kind[DL_ROUTE_SWE_PORTS].low = "0:1,1:1,2:1,3:1,4:0,5:0";
+	s->c.kind[DL_ROUTE_SWE_PORTS].high = "0:0";
+	s->c.kind[DL_ROUTE_CA_PORTS].low = "0:1";
+	assert_warned_of(s, s->f, "qos_swe_vlarb_high qos_ca_vlarb_low qos_swe_vlarb_low ");
 }
 
 static void malformed_tables_are_named(void **state)
@@ -435,11 +439,11 @@ static void malformed_tables_are_named(void **state)
 	size_t i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		s->c.kind[DL_CA_PORTS].high = bad[i];
+		s->c.kind[DL_ROUTE_CA_PORTS].high = bad[i];
 		assert_warned(s, "qos_ca_vlarb_high ");
 		apply(s); /* and what stood before it counts */
 	}
-	s->c.kind[DL_CA_PORTS].high = "0:3,4:1,2";
+	s->c.kind[DL_ROUTE_CA_PORTS].high = "0:3,4:1,2";
 	apply(s);
 	assert_high(s, CA, "0:3,1:1");
 }

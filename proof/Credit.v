@@ -219,7 +219,7 @@ Proof.
     destruct R as [L R]. exists t, f, g, m. simpl. repeat split; auto. eapply rising_less; eauto.
 Qed.
 
-(* Theorem 8c.  What is in the buffer and on its way to it never exceeds the buffer. *)
+(* Theorem 9c.  What is in the buffer and on its way to it never exceeds the buffer. *)
 Theorem pcie_room k : pcie_reached k -> held k + flying k <= alloc.
 Proof.
   intros K. assert (I : pcie_sound k).

@@ -138,6 +138,51 @@ damaged() {
 		certified a '' --psl && accepts a
 }
 
+# A switch and a cable fail, and come back: the plans of both changes.
+changed() {
+	local pair
+
+	fabric a 6 5 1 && certified a '' --psl && rm -rf "$OUT/b" &&
+		"$DATELINE" route -q "$OUT/a" --torus-config="$OUT/a.torus.conf" --multicast=all --psl \
+			--fail=S_4_2_0 --fail=S_1_1_0/3 -o "$OUT/b" || return
+	for pair in "a b" "b a"; do
+		read -r old new <<<"$pair"
+		"$DATELINE" transition -q "$OUT/$old" "$OUT/$new" --plan="$OUT/$old.plan" &&
+			judged "$OUT/$old.plan" accepted || return
+	done
+}
+
+# judged PLAN WHAT: of the change from $old to $new.
+judged() {
+	[[ $("$CHECKER" --change="$1" "$OUT/$old" "$OUT/$new" | tee /dev/stderr) == "$2"* ]]
+}
+
+closed_and_opened() {
+	old=a new=b
+	judged phases accepted && old=b new=a && judged phases accepted
+}
+
+# Each without what makes it safe: everything at once; no drains; no barriers.
+hasty() {
+	old=b new=a
+	local plan=$OUT/hasty.plan
+
+	judged mixture "rejected: period" &&
+		sed 's/^drain$/barrier/' "$OUT/b.plan" >"$plan" && judged "$plan" "rejected: period" &&
+		grep -vxE 'drain|barrier' "$OUT/b.plan" >"$plan" && judged "$plan" "rejected: "
+}
+
+# Plans that do not do what they should, or are none.
+damaged_plans() {
+	old=b new=a
+	local plan=$OUT/hasty.plan
+
+	sed '0,/^write/{/^write/d}' "$OUT/b.plan" >"$plan" && judged "$plan" "rejected: the plan does not end" &&
+		sed 's/^write 0x00d1/write 0x00ee/' "$OUT/b.plan" >"$plan" && judged "$plan" "rejected: " &&
+		sed 1d "$OUT/b.plan" >"$plan" && judged "$plan" "rejected: " &&
+		sed '$s/$/ 1 2 3/' "$OUT/b.plan" >"$plan" && judged "$plan" "rejected: "
+}
+
 mutants() {
 	fabric "m$1" 6 5 1 && certified "m$1" '' --psl &&
 		python3 "$HERE/mutants.py" "$DATELINE" "$CHECKER" "$OUT/m$1" \
@@ -162,6 +207,10 @@ checker() {
 	expect "accepts classic mode" classic
 	expect "accepts any SL" any_sl
 	expect "accepts a damaged torus" damaged
+	expect "accepts the plans when a switch and a cable fail, and come back" changed
+	expect "accepts that entries are closed, and opened after a drain" closed_and_opened
+	expect "rejects hasty changes" hasty
+	expect "rejects plans that are none" damaged_plans
 	expect "rejects 1,000 mutants that deadlock, lose a pair or lose a member" thousand_mutants
 	cat "$LOGS"/rejects-* | grep -v '^$'
 }
@@ -190,7 +239,7 @@ expect "every entry, SL and VL of radices 2 to 16 agrees" \
 cat "$LOGS"/every-* 2>/dev/null
 
 heading "Planted errors"
-expect "each of 13 planted errors is found" bash "$HERE/planted.bash" "$DATELINE" "$OUT"
+expect "each of $(grep -c '^plant "' "$HERE/planted.bash") planted errors is found" bash "$HERE/planted.bash" "$DATELINE" "$OUT"
 cat "$LOGS"/each-* 2>/dev/null
 
 heading "Result after $((SECONDS / 60)) min $((SECONDS % 60)) s"

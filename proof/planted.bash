@@ -45,6 +45,8 @@ PY
 	Dor) after=(Dor Torus Anysl Model) ;;
 	Torus) after=(Torus Anysl Model) ;;
 	Anysl) after=(Anysl Model) ;;
+	Transition) after=(Transition Checker Change) ;;
+	Checker) after=(Checker Change) ;;
 	*) after=("$file") ;;
 	esac
 	if found=$(compiled "$dir" "${after[@]}"); then
@@ -81,6 +83,25 @@ plant "the checker does not look at VL 15" Checker \
 	'if w =? no_vl then negb (delivers f)' 'if w =? no_vl then true'
 plant "old packets may have used a closed entry" Transition \
 	'| b :: h => In c (next M b p) /\ came_by_M p b h' '| b :: h => came_by_M p b h'
+plant "a packet that went on before the entry changed is forgotten" Transition \
+	'ComesBefore T h p c : comes h p c ->' 'ComesBefore T h p c : inject T p c ->'
+plant "what waited in a step before does not wait now" Transition \
+	'HeldBefore T h c d : held h c d -> held (T :: h) c d' \
+	'HeldBefore T h c d : held h c d -> held (T :: h) d c'
+plant "the checker does not keep packets from stage to stage" Checker \
+	'check_kept j t s o && check_output m j t s o' 'check_output m j t s o'
+plant "the checker forgets outputs of earlier stages" Checker \
+	'joined_outputs (outputs j s t) (so_far i s t)' 'outputs j s t'
+plant "the checker looks for ranks that fall towards failed cables only" Checker \
+	'negb (leads s o) || gone s o ||' 'negb (leads s o) || negb (gone s o) ||'
+plant "packets that have crossed a failed cable are forgotten" Checker \
+	'(fun p c => uses (net 0) p c)' '(fun p c => inject (net_left 0) p c)'
+plant "a packet may wait for a failed cable" Change \
+	'In d (todo i) -> stays gone d = true) -> carried' 'In d (todo i) -> True) -> carried'
+plant "a period may begin with other maps than the one before ended with" Change \
+	'(maps_at p t j =? maps_at p'"'"' t i) && ' ''
+plant "a period is judged without its neighbour" Change \
+	'=> continues f gone p p'"'"' end' '=> true end'
 rm -rf "$OUT/planted"
 printf '%d missed\n' "$missed"
 ((missed == 0))

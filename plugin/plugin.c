@@ -3,15 +3,17 @@
  * The plugin's face towards OpenSM: the one symbol that it looks up.
  *
  * OpenSM compares osm_version with its own and refuses a plugin that was
- * built for another version, whose structures may differ.  It creates plugins
- * before it looks up the names of its routing engines, and at the end
- * destroys the engines before the plugins.
+ * built for another version, whose structures may differ.  Options of its own
+ * build change them as well, which the plugin notices.  OpenSM creates plugins
+ * when its parts are initialised, before it looks up the names of its routing
+ * engines, and at the end destroys the engines before the plugins.
  */
 #include "config.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <syslog.h>
 
 #include <opensm/osm_version.h>
 
@@ -126,11 +128,39 @@ static const char *plugin_register_engine(struct dl_engine *e)
 }
 #endif
 
+/*
+ * Are OpenSM's members where the headers have them?  Options of its configure, such as
+ * --disable-perf-mgr, move them and leave the version as it is.  OpenSM holds addresses
+ * of them, on either side of all that can move.
+ */
+static bool plugin_fits(const struct osm_opensm *osm)
+{
+	return osm->subn.p_osm == osm && osm->sm.p_subn == &osm->subn &&
+	       osm->sm.p_log == &osm->log && osm->sm.p_mad_pool == &osm->mad_pool &&
+	       osm->sm.p_disp == &osm->disp && osm->sm.p_lock == &osm->lock;
+}
+
+/* Where OpenSM's log is, and its lock, is not known. */
+static void plugin_refuse(void)
+{
+	static const char why[] =
+		"dateline: ERR DL04: not loaded: this OpenSM was configured with other options, "
+		"such as --disable-perf-mgr, than the one whose headers the plugin was built with";
+
+	fprintf(stderr, "%s\n", why);
+	syslog(LOG_ERR, "%s", why);
+}
+
 static void *plugin_create(struct osm_opensm *osm)
 {
-	struct dl_engine *e = calloc(1, sizeof(*e));
+	struct dl_engine *e;
 	const char *obstacle;
 
+	if (!plugin_fits(osm)) {
+		plugin_refuse();
+		return NULL;
+	}
+	e = calloc(1, sizeof(*e));
 	if (!e)
 		goto no_memory;
 	e->osm = osm;

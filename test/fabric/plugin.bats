@@ -240,6 +240,26 @@ lid_of() {
 	routed_by minhop
 }
 
+@test "an OpenSM of the same version, but another layout, is refused" {
+	[[ ! ${DATELINE_OPENSM:-} ]] || skip "its plugin was built elsewhere"
+	local objects
+
+	mkdir -p "$T/include/opensm" "$T/plugin"
+	sed '/define ENABLE_OSM_PERF_MGR /d' /usr/include/infiniband/opensm/osm_config.h \
+		>"$T/include/opensm/osm_config.h"
+	mapfile -t objects < <(find "$DL_BUILD/plugin/.libs" -name "libosmdateline_la-*.o" ! -name "*-plugin.o")
+	# Loaded into an OpenSM with a performance manager, as one built with it is into one
+	# without.
+	cc -shared -fPIC -std=gnu11 -I"$T/include" -isystem /usr/include/infiniband \
+		-I"$DL_BUILD" -I"$DL_TOP/include" -I"$DL_TOP/lib" -I"$DL_TOP" -o "$T/plugin/libosmdateline.so" \
+		"$DL_TOP/plugin/plugin.c" "${objects[@]}" \
+		"$DL_BUILD/.libs/libdlroute.a" -lzstd -Wl,--version-script="$DL_TOP/plugin/plugin.map"
+	DL_PLUGIN=$T/plugin up_or_minhop
+	grep -q 'ERR DL04: .*such as --disable-perf-mgr' "$T/a/osm.out"
+	logged 'dateline: ' 0
+	routed_by minhop
+}
+
 @test "bad words of event_plugin_options are named, the rest counts" {
 	up event_plugin_options="mode=fast nonsense,qos_weights=0:1 high_limit=256 dump_dir=$T/snap"
 	logged 'ERR DL03: .*"mode=fast".*proven or classic'

@@ -223,6 +223,10 @@ static struct osm_opensm *new_osm(void)
 	osm->osm_version = OSM_VERSION;
 	osm->subn.p_osm = osm;
 	osm->sm.p_subn = osm->sm.ucast_mgr.p_subn = &osm->subn;
+	osm->sm.p_log = &osm->log;
+	osm->sm.p_mad_pool = &osm->mad_pool;
+	osm->sm.p_disp = &osm->disp;
+	osm->sm.p_lock = &osm->lock;
 	osm_fixture_map_init(&osm->subn.sw_guid_tbl);
 	osm_fixture_map_init(&osm->subn.node_guid_tbl);
 	osm_fixture_map_init(&osm->subn.port_guid_tbl);

@@ -59,6 +59,30 @@ static void a_second_one_is_refused(void **state)
 	osm_fixture_free(x);
 }
 
+/* What lies behind a part that the headers have and this OpenSM has not, or the reverse. */
+static void an_opensm_of_another_layout_is_refused(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(4, 3, NULL);
+	size_t moved[] = { sizeof(osm_perfmgr_t), 8 };
+
+	(void)state;
+	osm_fixture_stop(x);
+	for (size_t i = 0; i < sizeof(moved) / sizeof(*moved); i++) {
+		void *lock = x->osm->sm.p_lock;
+
+		x->log[0] = '\0';
+		x->osm->sm.p_lock = (void *)((char *)lock - moved[i]);
+		osm_fixture_start(x, NULL);
+		assert_null(x->engine);
+		assert_null(x->osm->routing_engine_list);
+		assert_string_equal(x->log, ""); /* its lock may be elsewhere */
+		x->osm->sm.p_lock = lock;
+	}
+	osm_fixture_start(x, NULL);
+	assert_non_null(x->engine);
+	osm_fixture_free(x);
+}
+
 static void words_of_other_plugins(void **state)
 {
 	struct osm_fixture *x = osm_fixture_torus(4, 3, "nonsense=1");
@@ -158,6 +182,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_registers_one_engine),
 		cmocka_unit_test(a_second_one_is_refused),
+		cmocka_unit_test(an_opensm_of_another_layout_is_refused),
 		cmocka_unit_test(words_of_other_plugins),
 		cmocka_unit_test(coordinates_are_dumped_with_routing_messages),
 		cmocka_unit_test(a_snapshot_of_what_is_in_force),

@@ -124,6 +124,7 @@ try() {
 	cat >findings <<-END
 		1 dateline verify hurt --explain
 		1 dateline diff whole hurt
+		1 dateline discover first.net --torus-config first.torus.conf
 		1 dateline emulate hurt --scenario emulate-deadlock-6x5.yaml
 	END
 	for page in "$DL_TOP"/man/*.[0-9]; do
@@ -138,7 +139,7 @@ try() {
 			dateline-hops.1: sinfo -- Slurm; see hops.bats
 			dateline-path.1: ibqueryerrors -- a running fabric; see path.bats
 			dateline-path.1: squeue -- Slurm; see path.bats
-			dateline-whatif.1: today.dls -- see whatif.bats
+			dateline-whatif.1: dateline whatif today.dls -- see whatif.bats
 			dateline-whatif.1: mpirun -- 64 processes; see whatif.bats
 		END
 		try "$name"

@@ -93,6 +93,33 @@ Proof.
   - apply wf_inverse_image, lt_wf.
 Qed.
 
+(* A cycle: each channel waits for the next one, and the last one for the first. *)
+Fixpoint chain (R : C -> C -> Prop) c l := match l with
+  | [] => True
+  | d :: l => R c d /\ chain R d l
+  end.
+
+Lemma chain_longer (R : C -> C -> Prop) l : forall b c d, chain R b (l ++ [c]) -> R c d ->
+  chain R b (l ++ [c; d]).
+Proof.
+  induction l as [|e l IH]; intros b c d [E H] F; simpl; [tauto|]. split; [exact E|]. apply IH; auto.
+Qed.
+
+Theorem cycle_blocks (R : C -> C -> Prop) c l : chain R c (l ++ [c]) -> ~ acyclic R.
+Proof.
+  intros H W. revert l H. induction (W c) as [c _ IH]. intros [|d l] H.
+  - apply (IH c (proj1 H) [] H).
+  - destruct H as [E H]. apply (IH d E (l ++ [c])). rewrite <- app_assoc. apply chain_longer; assumption.
+Qed.
+
+(* The way of one packet is such a chain. *)
+Lemma way_waits T p l : forall c, uses T p c -> chain (fun a b => In b (next T a p)) c l ->
+  chain (waits T) c l.
+Proof.
+  induction l as [|d l IH]; intros c U H; [exact I|]. destruct H as [J H]. split; [exists p; auto|].
+  apply IH; [eapply UseNext; eauto|exact H].
+Qed.
+
 Lemma part_acyclic (R S : C -> C -> Prop) :
   (forall c d, R c d -> S c d) -> acyclic S -> acyclic R.
 Proof. intros H. apply wf_incl. intros d c. apply H. Qed.
@@ -223,6 +250,6 @@ Qed.
 End Net.
 
 Arguments inject {C P}. Arguments next {C P}. Arguments Build_tables {C P}.
-Arguments uses {C P}. Arguments waits {C P}. Arguments acyclic {C}.
+Arguments uses {C P}. Arguments waits {C P}. Arguments acyclic {C}. Arguments chain {C}.
 Arguments Item {C P}. Arguments pkt {C P}. Arguments todo {C P}. Arguments trail {C P}.
 Arguments part_of {C P}.

@@ -33,7 +33,7 @@ plant() {
 	local -a after
 
 	rm -rf "$dir" && mkdir "$dir"
-	cp -p "$OUT"/{Net,Drain,Dor,Torus,Anysl,Transition,Checker,Change}.v* "$HERE/Model.v" "$dir"
+	cp -p "$OUT"/{Net,Drain,Dor,Torus,Anysl,Transition,Checker,Change,Six}.v* "$HERE/Model.v" "$dir"
 	python3 - "$HERE/$file.v" "$dir/$file.v" "$from" "$to" <<'PY' || { missed=$((missed + 1)); return; }
 import sys
 text = open(sys.argv[1]).read()
@@ -102,6 +102,9 @@ plant "a period may begin with other maps than the one before ended with" Change
 	'(maps_at p t j =? maps_at p'"'"' t i) && ' ''
 plant "a period is judged without its neighbour" Change \
 	'=> continues f gone p p'"'"' end' '=> true end'
+plant "an entry may change in no time" Six \
+	'e i t a = Old -> e (S i) t a <> New' 'e i t a = Old -> e (S i) t a = e (S i) t a'
+plant "the ring of six without its dateline" Six 'if wraps false (shorter t s) s t then 1 else 0' '0'
 rm -rf "$OUT/planted"
 printf '%d missed\n' "$missed"
 ((missed == 0))

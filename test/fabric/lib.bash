@@ -49,6 +49,7 @@ if [[ ${DATELINE_OPENSM:-} ]]; then
 fi
 DL_UMAD2SIM=$(printf "%s\n" /usr/lib*/*/umad2sim/libumad2sim.so \
 	/usr/lib*/umad2sim/libumad2sim.so | grep -vF "*" | head -n 1)
+DL_UMAD2SIM=$DL_BUILD/test/fabric/.libs/late.so:$DL_UMAD2SIM
 
 # How long to wait for anything that should happen, in seconds.
 DL_PATIENCE=${DATELINE_PATIENCE:-120}
@@ -257,7 +258,7 @@ sim() {
 	err=$(mktemp "$T/sim.XXXXXX")
 	LD_PRELOAD=${SMPS_LIES:+$(smps_preloaded)}$DL_UMAD2SIM \
 		"${command[@]}" 2>"$err" || status=$?
-	grep -v 'sim_connect:' "$err" >&2 || true
+	grep -Ev 'sim_connect:|fd_data_enqueue failed' "$err" >&2 || true
 	rm "$err"
 	return "$status"
 }

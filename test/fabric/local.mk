@@ -19,7 +19,7 @@ CHECKER = contrib/check/dateline-check
 endif
 
 .PHONY: check-fabric
-check-fabric: all $(CHECKER) test/fabric/join test/fabric/replay test/fabric/smps.la \
+check-fabric: all $(CHECKER) test/fabric/join test/fabric/replay test/fabric/smps.la test/fabric/late.la \
 	$(filter test/fault/%,$(check_PROGRAMS) $(check_LTLIBRARIES))
 	DATELINE_BUILD="$(abs_builddir)" bats $(BATS_FLAGS) \
 		$(addprefix $(srcdir)/,$(FABRIC_LONGEST) \
@@ -33,7 +33,7 @@ test_fabric_join_LDADD = -libmad -libumad
 
 # The same with other versions of OpenSM, built from sources.
 .PHONY: check-versions
-check-versions: all test/fabric/join test/fabric/smps.la
+check-versions: all test/fabric/join test/fabric/smps.la test/fabric/late.la
 	DATELINE_BUILD="$(abs_builddir)" $(srcdir)/test/fabric/versions.bash
 EXTRA_DIST += test/fabric/versions.bash test/fabric/bench.bash
 
@@ -44,6 +44,11 @@ check_LTLIBRARIES += test/fabric/smps.la
 test_fabric_smps_la_SOURCES = test/fabric/smps.c
 test_fabric_smps_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 test_fabric_smps_la_LIBADD = -libumad
+
+# In all clients of the simulator: its own library's mistake with late answers.
+check_LTLIBRARIES += test/fabric/late.la
+test_fabric_late_la_SOURCES = test/fabric/late.c
+test_fabric_late_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
 # Beside a subnet manager without plugins.
 FABRIC_TESTS += test/fabric/file_engine.bats

@@ -49,7 +49,8 @@ if [[ ${DATELINE_OPENSM:-} ]]; then
 fi
 DL_UMAD2SIM=$(printf "%s\n" /usr/lib*/*/umad2sim/libumad2sim.so \
 	/usr/lib*/umad2sim/libumad2sim.so | grep -vF "*" | head -n 1)
-DL_UMAD2SIM=$DL_BUILD/test/fabric/.libs/late.so:$DL_UMAD2SIM
+[[ ! -e $DL_BUILD/test/fabric/.libs/late.so ]] ||
+	DL_UMAD2SIM=$DL_BUILD/test/fabric/.libs/late.so:$DL_UMAD2SIM
 
 # How long to wait for anything that should happen, in seconds.
 DL_PATIENCE=${DATELINE_PATIENCE:-120}

@@ -38,6 +38,7 @@ dateline_SOURCES = tools/main.c tools/commands.def \
 	tools/emulate/emulate.c tools/emulate/emulate.h \
 	tools/emulate/emulate_counters.c \
 	tools/emulate/emulate_json.c \
+	tools/emulate/emulate_program.c \
 	tools/emulate/emulate_sweep.c \
 	tools/emulate/emulate_text.c \
 	tools/grow/grow.c tools/grow/grow.h \

@@ -117,6 +117,7 @@ struct dl_emu_config {
 	 * and, in a closed loop, sends the next one; 0: at once.
 	 */
 	uint64_t ack_latency_ps;
+	uint64_t message_overhead_ps; /* of a program: the CPU's time for each end of a message */
 	/* Cable lengths by port index (either end), or one for all. */
 	const uint32_t *cable_mm; /* NULL: cable_mm_all */
 	uint32_t cable_mm_all;
@@ -161,13 +162,17 @@ void dl_emu_config_init(struct dl_emu_config *c);
 
 /* ---- traffic ----------------------------------------------------------- */
 
+struct dl_emu;
+struct dl_emu_program;
+
 struct dl_emu_message {
-	uint64_t at;	/* when it arrives at the adapter */
-	uint32_t bytes; /* of data, 1 or more */
-	uint16_t dlid;	/* unicast or multicast LID */
-	uint8_t level;	/* QoS level: adds bit 3 to the path SL */
-	uint8_t sl;	/* DL_TABLES_NO_SL: the path SL of the tables */
-	bool smp;	/* one management packet on VL 15 */
+	uint64_t at;	 /* when it arrives at the adapter */
+	uint32_t bytes;	 /* of data, 1 or more */
+	uint16_t dlid;	 /* unicast or multicast LID */
+	uint8_t level;	 /* QoS level: adds bit 3 to the path SL */
+	uint8_t sl;	 /* DL_TABLES_NO_SL: the path SL of the tables */
+	bool smp;	 /* one management packet on VL 15 */
+	uint32_t number; /* of a program's: for source.arrived() */
 };
 
 /* A packet that has arrived, or (dropped) never will. */
@@ -209,11 +214,24 @@ struct dl_emu_source {
 	 * end of dl_emu_run().  May be NULL.
 	 */
 	void (*delivered)(void *context, const struct dl_emu_delivery *d);
+	/*
+	 * A program, or NULL.  Its flows, from `first` on, may have no message for a
+	 * while.  What is wrong is left in the emulation.  Called by the thread that
+	 * emulates the adapter concerned:
+	 */
+	struct dl_emu_program *program;
+	uint32_t first;
+	void (*begin)(struct dl_emu_program *p, struct dl_emu *emu); /* once, at the start */
+	/* The time of an event of the program has come. */
+	void (*due)(struct dl_emu_program *p, struct dl_emu *emu, uint64_t what);
+	/* The last bit of a flow's oldest message has left. */
+	void (*sent)(struct dl_emu_program *p, struct dl_emu *emu, uint32_t flow);
+	/* Bytes of a message with this number have come to a port. */
+	void (*arrived)(struct dl_emu_program *p, struct dl_emu *emu, uint32_t flow, uint32_t port,
+			uint32_t number, uint32_t bytes);
 };
 
 /* ---- running ----------------------------------------------------------- */
-
-struct dl_emu;
 
 /*
  * Set up a run.  Everything given is borrowed, except the configuration
@@ -310,6 +328,7 @@ struct dl_emu_level {
 	uint16_t sls;			 /* SLs that were delivered */
 	struct dl_emu_histogram latency; /* from the message's arrival, ps */
 	struct dl_emu_histogram network; /* from the first bit sent, ps */
+	struct dl_emu_histogram message; /* whole messages of a program, ps */
 };
 
 struct dl_emu_port {
@@ -318,6 +337,7 @@ struct dl_emu_port {
 	uint64_t busy_ps; /* link time of these */
 	uint64_t fcps;
 	uint64_t wait_ps;	 /* had data to send, and could not */
+	uint64_t queued_ps;	 /* that packets have waited to be sent, in all */
 	uint64_t received_bytes; /* adapters: data delivered */
 	/* Dropped: see enum dl_emu_drop, and IBA 16.1.3.5. */
 	uint32_t xmit_discards; /* at the output: dead, too late, unlisted */
@@ -363,6 +383,36 @@ uint32_t dl_emu_starved(const struct dl_emu *emu, struct dl_emu_starved *out, ui
  * as injected from now on.
  */
 void dl_emu_reset_stats(struct dl_emu *emu);
+
+/* ---- programs ---------------------------------------------------------- */
+
+/*
+ * A program: ranks that send, receive and calculate, each operation when those
+ * that it requires are done; see program.c for the model.
+ *
+ * Read one in GOAL, with at most `most` ranks; `name` stands in messages.  0 or a
+ * negative errno, reported but for -ENOMEM.
+ */
+int dl_emu_program_read(FILE *from, const char *name, uint32_t most, const struct dl_log *log,
+			struct dl_emu_program **out);
+
+/* Known algorithms, such as "allreduce-ring:8M", and is a text one of them? */
+extern const char dl_emu_program_forms[];
+bool dl_emu_program_is_known(const char *text);
+int dl_emu_program_make(const char *text, uint32_t nranks, const struct dl_log *log,
+			struct dl_emu_program **out);
+void dl_emu_program_free(struct dl_emu_program *p);
+
+struct dl_emu_program_result {
+	uint32_t ranks, waiting; /* ranks that did not come to their end */
+	uint64_t time;		 /* when the last one did, ps */
+	uint64_t messages, bytes;
+	/* Bytes a second, as NCCL's tests have them; 0: not defined. */
+	double algorithm, bus;
+};
+
+/* After a run. */
+struct dl_emu_program_result dl_emu_program_result(const struct dl_emu_program *p);
 
 /* ---- link rates -------------------------------------------------------- */
 
@@ -558,6 +608,7 @@ struct dl_emu_scenario_options {
 	unsigned int dims;
 	uint32_t radix[DL_EMU_GRID_DIMS];
 	const uint32_t *site; /* by switch: its point, or DL_NONE */
+	bool program;	      /* one will follow: traffic need not be there */
 	/* Reads the tables of a fault; NULL: dl_snapshot_read() does. */
 	int (*read_tables)(void *context, const char *dir, struct dl_snapshot *out);
 	void *context;
@@ -578,6 +629,14 @@ void dl_emu_scenario_free(struct dl_emu_scenario *s);
 
 /* Threads for an emulation, see struct dl_emu_config. */
 void dl_emu_scenario_set_threads(struct dl_emu_scenario *s, uint32_t threads);
+
+/*
+ * A program that runs beside the traffic, for one run: rank r at the adapter
+ * port[r], each at another one.  Program and ports are borrowed.  The traffic
+ * ends with its duration; the run, when all has come.  0 or -EINVAL, reported.
+ */
+int dl_emu_scenario_set_program(struct dl_emu_scenario *s, struct dl_emu_program *p,
+				const uint32_t *port);
 
 /* Another seed than the scenario's. */
 void dl_emu_scenario_set_seed(struct dl_emu_scenario *s, uint64_t seed);
@@ -625,7 +684,8 @@ struct dl_emu_result {
 	uint32_t nsamples;
 	char **warnings; /* each only once */
 	uint32_t nwarnings;
-	struct dl_emu_rewrite *rewrite; /* has tables that `emu` refers to */
+	struct dl_emu_program_result program; /* no ranks: there was none */
+	struct dl_emu_rewrite *rewrite;	      /* has tables that `emu` refers to */
 };
 
 /* `load` and `watch` may be NULL.  Free the result in either case. */

@@ -69,6 +69,7 @@ static void make_packet(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flo
 			.created = f->message.at,
 			.flow = flow,
 			.data = data,
+			.early = f->message.number,
 		};
 		dl_emu_wait_for(e, packet, channel);
 		flags &= ~DL_EMU_PK_HEAD;
@@ -202,12 +203,32 @@ void dl_emu_message(struct dl_emu *e, uint64_t what)
 	dl_emu_transmit(e, &e->ports[a->port]);
 }
 
-/* The last bit of a multicast message; in a closed loop the next one may come then. */
-static bool ends_multicast(unsigned int flags)
+/* A flow has something to send again. */
+void dl_emu_flow_again(struct dl_emu *e, uint32_t flow)
 {
-	unsigned int all = DL_EMU_PK_MCAST | DL_EMU_PK_LAST;
+	struct dl_emu_adapter *a = &e->adapters[e->flows[flow].adapter];
 
-	return (flags & all) == all;
+	e->flows[flow].ended = false;
+	dl_emu_flow_next(e, flow);
+	dl_emu_fill(e, a);
+	dl_emu_transmit(e, &e->ports[a->port]);
+}
+
+static bool is_program_flow(const struct dl_emu *e, uint32_t flow)
+{
+	return e->source.program && flow >= e->source.first;
+}
+
+/*
+ * The flow that is to learn when the last bit of a message leaves: that of
+ * multicast in a closed loop, and that of a program.
+ */
+static uint32_t flow_that_waits(const struct dl_emu *e, unsigned int flags, uint32_t flow)
+{
+	bool multicast = flags & DL_EMU_PK_MCAST && e->flows[flow].window;
+
+	return flags & DL_EMU_PK_LAST && (multicast || is_program_flow(e, flow)) ? flow :
+										   DL_EMU_NIL;
 }
 
 /* An adapter's packet leaves: its place is free again when the tail has gone. */
@@ -217,8 +238,7 @@ void dl_emu_leave_adapter(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t
 	struct dl_emu_origin *from = &e->origins[packet];
 	uint64_t *started = &e->adapters[p->adapter].started[dl_emu_vl_of(pk->out)];
 
-	if (ends_multicast(pk->flags))
-		p->sending_what = e->flows[from->flow].window ? from->flow : DL_EMU_NIL;
+	p->sending_what = flow_that_waits(e, pk->flags, from->flow);
 	from->injected = pk->flags & DL_EMU_PK_HEAD ? e->now : *started;
 	if (!(pk->flags & DL_EMU_PK_TAIL))
 		*started = from->injected;
@@ -229,12 +249,14 @@ void dl_emu_left_adapter(struct dl_emu *e, struct dl_emu_link_port *p)
 {
 	struct dl_emu_adapter *a = &e->adapters[p->adapter];
 
-	if (ends_multicast(p->sending_flags) && p->sending_what != DL_EMU_NIL)
+	if (!(p->sending_flags & DL_EMU_PK_TAIL))
+		return;
+	a->free_sls |= a->vl_sls[p->sending_vl];
+	if (p->sending_what != DL_EMU_NIL && is_program_flow(e, p->sending_what))
+		e->source.sent(e->source.program, e, p->sending_what);
+	else if (p->sending_what != DL_EMU_NIL)
 		dl_emu_message_at(e, e->now, p->sending_what, true);
-	if (p->sending_flags & DL_EMU_PK_TAIL) {
-		a->free_sls |= a->vl_sls[p->sending_vl];
-		dl_emu_fill(e, a);
-	}
+	dl_emu_fill(e, a);
 }
 
 /* Which SL goes through which VL of an adapter's port. */

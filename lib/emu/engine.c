@@ -119,6 +119,8 @@ static void begin_run(struct dl_emu *e)
 		dl_emu_fill(shard, &e->adapters[a]);
 		dl_emu_transmit(shard, &e->ports[e->adapters[a].port]);
 	}
+	if (e->source.program)
+		e->source.begin(e->source.program, e);
 	e->look.next = e->c.check_ps ? e->c.check_ps : DL_EMU_NEVER;
 }
 

@@ -272,6 +272,8 @@ HOT void send_packet(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t pack
 	} else {
 		dl_emu_unwait(e, packet);
 	}
+	if (e->now != pk->since)
+		p->queued_ps += e->now - pk->since;
 	o->served = e->now;
 	o->packets += hops;
 	o->bytes += pk->bytes;
@@ -582,6 +584,9 @@ APART void dispatch_rare(struct dl_emu *e, enum dl_emu_event_kind kind, uint64_t
 		break;
 	case DL_EMU_EV_MESSAGE:
 		dl_emu_message(e, what);
+		break;
+	case DL_EMU_EV_DUE:
+		e->source.due(e->source.program, e, what);
 		break;
 	case DL_EMU_EV_QP_SWITCHED:
 		dl_emu_qp_switched(e, packet);

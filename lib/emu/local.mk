@@ -4,6 +4,7 @@ libdllink_la_SOURCES += \
 	include/dateline/histogram.h \
 	lib/emu/adapter.c \
 	lib/emu/audit.c \
+	lib/emu/collective.c \
 	lib/emu/deadlock.c \
 	lib/emu/divide.c \
 	lib/emu/engine.c \
@@ -12,6 +13,7 @@ libdllink_la_SOURCES += \
 	lib/emu/fault.c \
 	lib/emu/forward.c \
 	lib/emu/histogram.c \
+	lib/emu/goal.c \
 	lib/emu/hop.c \
 	lib/emu/hop.h \
 	lib/emu/mail.c \
@@ -20,6 +22,7 @@ libdllink_la_SOURCES += \
 	lib/emu/run.h \
 	lib/emu/state.h \
 	lib/emu/prefetch.c \
+	lib/emu/program.c lib/emu/program.h \
 	lib/emu/rate.c \
 	lib/emu/rewrite.c \
 	lib/emu/run.c \

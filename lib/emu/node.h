@@ -41,6 +41,7 @@ uint32_t dl_emu_voq_head(const struct dl_emu *e, uint32_t in, uint32_t out, bool
 /* adapter.c */
 void dl_emu_flow_next(struct dl_emu *e, uint32_t flow);
 void dl_emu_message(struct dl_emu *e, uint64_t what);
+void dl_emu_flow_again(struct dl_emu *e, uint32_t flow);
 void dl_emu_fill(struct dl_emu *e, struct dl_emu_adapter *a);
 void dl_emu_qp_switched(struct dl_emu *e, uint32_t adapter);
 void dl_emu_leave_adapter(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet);

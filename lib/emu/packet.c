@@ -118,6 +118,16 @@ static void count_pair(struct dl_emu *e, const struct dl_emu_origin *from, uint3
 		pair->latency_max = latency;
 }
 
+/* To the rank that it is for; a message's latency is that of its last packet. */
+static void deliver_to_program(struct dl_emu *e, const struct dl_emu_pkt *pk,
+			       const struct dl_emu_origin *from, uint32_t port)
+{
+	if (pk->flags & DL_EMU_PK_LAST)
+		dl_emu_histogram_add(&e->levels[0].message, e->now - from->created);
+	e->source.arrived(e->source.program, e, from->flow, e->fabric_port[port], from->early,
+			  from->data);
+}
+
 void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port)
 {
 	const struct dl_emu_pkt *pk = &e->packets[packet];
@@ -143,6 +153,8 @@ void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port)
 	}
 	if (e->pairs)
 		count_pair(e, from, port);
+	if (e->source.program && from->flow >= e->source.first)
+		deliver_to_program(e, pk, from, port);
 	if (e->source.delivered) {
 		struct dl_emu_delivery d = {
 			.created = from->created,

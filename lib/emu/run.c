@@ -78,6 +78,12 @@ static bool next_message(void *context, uint32_t flow, uint64_t now, struct dl_e
 	struct run *r = context;
 	struct dl_emu_trace_message m;
 
+	if (r->source.program && flow >= r->source.first) {
+		bool any = dl_emu_program_next(r->source.program, flow, out);
+
+		r->offered[flow] += any && out->at >= r->warm ? out->bytes : 0;
+		return any;
+	}
 	/* What has not been begun by the end is not sent any more. */
 	if ((now >= r->end && !r->window[flow]) || !dl_emu_traffic_next(r->traffic, flow, now, &m))
 		return false;
@@ -102,6 +108,8 @@ static void count_rest(struct run *r)
 		struct dl_emu_trace_message *m = &r->pending[i];
 
 		r->offered_bytes += r->offered[i];
+		if (r->source.program && i >= r->source.first)
+			continue;
 		if (m->bytes && m->at >= r->warm && m->at < r->stopped)
 			r->offered_bytes += m->bytes;
 		while (!r->window[i] && dl_emu_traffic_next(r->traffic, i, 0, m) &&
@@ -141,7 +149,9 @@ static int copy_entries(struct run *r, const struct dl_emu_load *load)
 
 static int list_flows(struct run *r)
 {
-	uint32_t n = dl_emu_traffic_flows(r->traffic);
+	struct dl_emu_program *p = r->scenario->program;
+	uint32_t ntraffic = dl_emu_traffic_flows(r->traffic);
+	uint32_t n = ntraffic + (p ? p->nflows : 0);
 
 	r->port = dl_arena_array(&r->arena, n + 1, sizeof(*r->port));
 	r->window = dl_arena_array(&r->arena, n + 1, sizeof(*r->window));
@@ -149,7 +159,9 @@ static int list_flows(struct run *r)
 	r->offered = dl_arena_array(&r->arena, n + 1, sizeof(*r->offered));
 	if (!r->port || !r->window || !r->pending || !r->offered)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = ntraffic; i < n; i++)
+		r->port[i] = p->port[p->flows[i - ntraffic].rank];
+	for (uint32_t i = 0; i < ntraffic; i++) {
 		r->port[i] = r->scenario->port[dl_emu_traffic_source(r->traffic, i)];
 		r->window[i] = dl_emu_traffic_window(r->traffic, i);
 	}
@@ -159,8 +171,9 @@ static int list_flows(struct run *r)
 		.port = r->port,
 		.window = r->window,
 		.next = next_message,
+		.first = ntraffic,
 	};
-	return 0;
+	return p ? dl_emu_program_start(p, &r->source, r->scenario->tables->fabric) : 0;
 }
 
 /* ---- measuring --------------------------------------------------------- */
@@ -175,6 +188,8 @@ static int add_sample(struct run *r, uint64_t at)
 
 	if (!s)
 		return -ENOMEM;
+	if (result->nsamples == DL_EMU_SCENARIO_MILLION)
+		return 0;
 	result->samples = s;
 	s[result->nsamples++] = (struct dl_emu_sample){
 		.at = at,
@@ -368,6 +383,8 @@ int dl_emu_scenario_run(const struct dl_emu_scenario *s, const struct dl_emu_loa
 		err = run_clock(&r, watch, context);
 	if (!err)
 		finish_measuring(&r);
+	if (!err && s->program)
+		out->program = dl_emu_program_result(s->program);
 	dl_emu_traffic_free(r.traffic);
 	dl_arena_free(&r.arena);
 	out->emu = r.emu;
@@ -390,5 +407,6 @@ bool dl_emu_result_finding(const struct dl_emu_result *r)
 {
 	const struct dl_emu_totals *t = dl_emu_totals(r->emu);
 
-	return r->interrupted || t->dropped || t->in_flight || dl_emu_cycle(r->emu)->n;
+	return r->interrupted || r->program.waiting || t->dropped || t->in_flight ||
+	       dl_emu_cycle(r->emu)->n;
 }

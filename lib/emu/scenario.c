@@ -258,6 +258,7 @@ static const struct dl_setting scenario_keys[] = {
 	{ "buffer_packets", NUMBER, MEMBER(buffer_packets), 1, 2048 },
 	{ "switch_ns", NUMBER, MEMBER(config.switch_latency_ps), 0, MILLION },
 	{ "credit_ns", NUMBER, MEMBER(config.credit_latency_ps), 0, MILLION },
+	{ "message_ns", NUMBER, MEMBER(config.message_overhead_ps), 0, MILLION },
 	{ "ack_ns", NUMBER, MEMBER(config.ack_latency_ps), 0, MILLION },
 	{ "cable_m", NUMBER, MEMBER(config.cable_mm_all), 0, 10000 },
 	{ "speedup", NUMBER, MEMBER(config.speedup), 0, 16 },
@@ -267,7 +268,7 @@ static const struct dl_setting scenario_keys[] = {
 	{ "qp_change_ns", NUMBER, MEMBER(config.qp_change_ps), 0, MILLION },
 	{ "pairs", WORD, MEMBER(config.pairs), .words = "false true" },
 	{ "grid", .read = scenario_read_grid },
-	{ "traffic", .read = dl_emu_scenario_read_traffic, .required = true },
+	{ "traffic", .read = dl_emu_scenario_read_traffic },
 	{ "faults", .read = dl_emu_scenario_read_faults },
 	{ NULL }
 };
@@ -297,6 +298,7 @@ static void scenario_to_units(struct dl_emu_scenario *s)
 	s->config.switch_latency_ps *= 1000;
 	s->config.credit_latency_ps *= 1000;
 	s->config.ack_latency_ps *= 1000;
+	s->config.message_overhead_ps *= 1000;
 	s->config.qp_change_ps *= 1000;
 	s->config.hoq_life_ps *= 1000;
 	s->config.cable_mm_all *= 1000;
@@ -362,6 +364,8 @@ static int scenario_end(struct dl_emu_scenario *s)
 {
 	int err = 0;
 
+	if (!s->traffic.nentries && !(s->options && s->options->program))
+		return scenario_error(s, 1, "expected the key traffic");
 	if (s->warmup >= s->duration)
 		return scenario_error(s, 1, "warmup_ns: expected less than duration_ns");
 	if (s->sample && (s->duration + s->drain) / s->sample > MILLION)
@@ -434,6 +438,37 @@ void dl_emu_scenario_set_seed(struct dl_emu_scenario *s, uint64_t seed)
 void dl_emu_scenario_set_threads(struct dl_emu_scenario *s, uint32_t threads)
 {
 	s->config.threads = threads;
+}
+
+int dl_emu_scenario_set_program(struct dl_emu_scenario *s, struct dl_emu_program *p,
+				const uint32_t *port)
+{
+	uint16_t *lid = dl_arena_array(&s->arena, p->nranks + 1ul, sizeof(*lid));
+	bool *used = dl_arena_array(&s->arena, s->traffic.nadapters + 1ul, sizeof(*used));
+
+	if (!lid || !used)
+		return -ENOMEM;
+	for (uint32_t r = 0; r < p->nranks; r++) {
+		uint32_t adapter = s->adapter[port[r]];
+
+		if (adapter == DL_EMU_NO_ADAPTER || used[adapter]) {
+			dl_log(s->log, DL_LOG_ERROR,
+			       "rank %u: expected an adapter that has a cable and a LID, and no "
+			       "other rank",
+			       r);
+			return -EINVAL;
+		}
+		used[adapter] = true;
+		lid[r] = s->lid[adapter];
+	}
+	p->port = port;
+	p->lid = lid;
+	p->overhead = s->config.message_overhead_ps;
+	s->program = p;
+	if (!s->traffic.nentries)
+		s->duration = NS_MAX * UINT64_C(1000);
+	s->drain = NS_MAX * UINT64_C(1000);
+	return 0;
 }
 
 bool dl_emu_scenario_has_load(const struct dl_emu_scenario *s, const char *name)

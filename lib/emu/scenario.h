@@ -14,6 +14,7 @@
 #include "dateline/base.h"
 #include "dateline/emu.h"
 #include "dateline/transition.h"
+#include "emu/program.h"
 
 #define DL_EMU_SCENARIO_NS_MAX INT64_C(1000000000000) /* a quarter of an hour */
 #define DL_EMU_SCENARIO_BYTES_MAX (1 << 30)	      /* of a message */
@@ -66,6 +67,7 @@ struct dl_emu_scenario {
 	struct dl_emu_traffic_spec traffic;
 	struct dl_emu_traffic_entry *entries; /* the traffic's; from malloc() */
 	uint32_t entries_cap, traces;
+	struct dl_emu_program *program; /* or NULL */
 	/* The line of an entry that needs a grid, and of one for groups; 0: none. */
 	unsigned int needs_grid, multicast;
 	/* Faults and new tables, in order of time; from malloc(). */

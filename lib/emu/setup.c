@@ -109,9 +109,9 @@ static void even_tables(unsigned int vls, struct dl_tables_vlarb *arb)
 		arb->low[v] = (struct dl_tables_vlarb_entry){ v, 64 };
 }
 
-static void compile_program(struct dl_emu *e, struct dl_emu_program *p)
+static void compile_program(struct dl_emu *e, struct dl_emu_arb_program *p)
 {
-	const struct dl_emu_program_key *key = &p->key;
+	const struct dl_emu_arb_key *key = &p->key;
 	struct dl_link_arb_options o = e->c.arbitration;
 	struct dl_tables_vlarb own;
 	bool programmed = key->arb != DL_TABLES_NO_ROW;
@@ -131,9 +131,9 @@ static void compile_program(struct dl_emu *e, struct dl_emu_program *p)
 
 /* The program of a key, compiled if it is new; NULL: no memory. */
 static const struct dl_link_arb_program *find_program(struct dl_emu *e,
-						      const struct dl_emu_program_key *key)
+						      const struct dl_emu_arb_key *key)
 {
-	struct dl_emu_program *p = e->programs;
+	struct dl_emu_arb_program *p = e->programs;
 
 	while (p && memcmp(&p->key, key, sizeof(*key)))
 		p = p->next;
@@ -158,7 +158,7 @@ int dl_emu_program_ports(struct dl_emu *e, bool first)
 		const struct dl_fabric_port *port = &e->f->ports[e->fabric_port[i]];
 		uint32_t there = dl_emu_their_port(e, i);
 		const struct dl_link_arb_program *program;
-		struct dl_emu_program_key key;
+		struct dl_emu_arb_key key;
 
 		/* Tables of a fabric without the cable say nothing about it. */
 		if (p->peer == DL_EMU_NIL ||

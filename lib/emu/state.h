@@ -38,6 +38,7 @@ enum dl_emu_event_kind {
 	DL_EMU_EV_READY,	/* the head of a queue may be passed on */
 	DL_EMU_EV_WAKE,		/* a link is free again */
 	DL_EMU_EV_MESSAGE,	/* a flow's next message is due */
+	DL_EMU_EV_DUE,		/* of a program: source.due() */
 	DL_EMU_EV_QP_SWITCHED,	/* an adapter has changed queue pair */
 	DL_EMU_EV_RECEIVE_DONE, /* an adapter has taken a packet in */
 	DL_EMU_EV_HOQ,		/* the head of a queue has waited too long */
@@ -63,6 +64,7 @@ enum dl_emu_log { DL_EMU_LOG_TAIL, DL_EMU_LOG_ARRIVE, DL_EMU_LOG_TAKE, DL_EMU_LO
  *	DEADLINE
  *	MESSAGE      | ended (32)   | flow          |
  *	QP_SWITCHED, RECEIVE_DONE: adapter
+ *	DUE: as the source likes
  *
  * A channel is port * 16 + VL.  The input channel that a packet has left, in
  * the event of its tail, takes the bits of the VL, too.  For example, packet 5
@@ -125,7 +127,7 @@ struct dl_emu_origin {
 	uint32_t parent; /* of a copy: the packet in the buffer */
 	uint16_t data;
 	uint8_t copies; /* that still have to leave */
-	uint32_t early; /* copies that wait for their own bits */
+	uint32_t early; /* copies that wait for their own bits; of unicast: message.number */
 };
 
 /*
@@ -204,7 +206,8 @@ struct dl_emu_link_port {
 	uint64_t wait_since, wait_ps;
 	uint32_t discards;     /* see struct dl_emu_port; but for */
 	uint32_t cut;	       /* what came from the peer when the link failed */
-	uint32_t sending_what; /* of a copy: parent; of an adapter's multicast: flow, or NIL */
+	uint32_t sending_what; /* of a copy: parent; of a message that ends: see adapter.c */
+	uint64_t queued_ps;    /* see struct dl_emu_port */
 
 	struct dl_emu_vl_port vl[DL_EMU_VLS] __attribute__((aligned(64)));
 } __attribute__((aligned(64)));
@@ -273,17 +276,17 @@ struct dl_emu_flow {
 };
 
 /* What makes two ports have the same arbitration. */
-struct dl_emu_program_key {
+struct dl_emu_arb_key {
 	const struct dl_tables *tables;
 	uint16_t arb; /* or DL_TABLES_NO_ROW */
 	uint8_t nvls, high_cap, low_cap;
 	uint32_t port; /* where each has its own; else 0 */
 };
 
-struct dl_emu_program {
-	struct dl_emu_program_key key;
+struct dl_emu_arb_program {
+	struct dl_emu_arb_key key;
 	struct dl_link_arb_program program;
-	struct dl_emu_program *next;
+	struct dl_emu_arb_program *next;
 };
 
 /*
@@ -435,7 +438,7 @@ struct dl_emu {
 	/* Of the emulation alone. */
 	struct dl_arena arena; /* arrays that neither move nor are large */
 	struct dl_pool *pool;  /* threads of the other shards; NULL: there are none */
-	struct dl_emu_program *programs;
+	struct dl_emu_arb_program *programs;
 	bool begun;
 	struct dl_emu_sum sum;
 };

@@ -51,6 +51,7 @@ const struct dl_emu_level *dl_emu_level(const struct dl_emu *e, unsigned int lev
 		all->sls |= l->sls;
 		dl_emu_histogram_join(&all->latency, &l->latency);
 		dl_emu_histogram_join(&all->network, &l->network);
+		dl_emu_histogram_join(&all->message, &l->message);
 	}
 	return all;
 }
@@ -84,6 +85,7 @@ const struct dl_emu_port *dl_emu_port(struct dl_emu *e, uint32_t port)
 		p->discards + (p->peer == DL_EMU_NIL ? 0 : e->ports[p->peer].cut);
 	e->counters[own].busy_ps = p->busy_ps;
 	e->counters[own].wait_ps = p->wait_ps;
+	e->counters[own].queued_ps = p->queued_ps;
 	e->counters[own].fcps = p->fcps;
 	return &e->counters[own];
 }
@@ -185,7 +187,7 @@ void dl_emu_reset_stats(struct dl_emu *e)
 	for (uint32_t i = 0; i < e->nports; i++) {
 		struct dl_emu_link_port *p = &e->ports[i];
 
-		p->busy_ps = p->wait_ps = p->fcps = p->discards = p->cut = 0;
+		p->busy_ps = p->wait_ps = p->queued_ps = p->fcps = p->discards = p->cut = 0;
 		for (unsigned int v = 0; v < DL_EMU_VLS; v++)
 			p->vl[v].packets = p->vl[v].bytes = 0;
 		p->wait_since = e->now;

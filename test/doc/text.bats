@@ -164,6 +164,7 @@ transmit.h transmit.c
 node.h forward.c,adapter.c,prefetch.c
 hop.h hop.c
 run.h engine.c,shard.c,divide.c,fault.c,setup.c,audit.c,deadlock.c,stats.c
+program.h program.c,collective.c,goal.c
 scenario.h *.c"
 
 @test "each layer of the emulator includes those below it only" {

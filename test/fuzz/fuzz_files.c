@@ -9,6 +9,7 @@
  *   l  a list of coordinates
  *   t  a trace
  *   a  a scenario of arbitrate
+ *   p  a program in GOAL
  */
 #include "config.h"
 
@@ -23,6 +24,7 @@
 #include "dateline/live.h"
 #include "dateline/tables.h"
 #include "dateline/torus.h"
+#include "emu/program.h"
 #include "listen.h"
 #include "tables/internal.h"
 #include "tools/arbitrate/arbitrate.h"
@@ -113,13 +115,33 @@ static int read_arbitrate(struct dl_fabric *f, FILE *from, const char *path)
 	return err;
 }
 
+static int read_program(struct dl_fabric *f, FILE *from, const char *path)
+{
+	struct dl_emu_program *p = NULL;
+	int err = dl_emu_program_read(from, path, 64, &listener, &p);
+
+	(void)f;
+	for (uint32_t i = 0; !err && i < p->nops; i++) {
+		FUZZ_CHECK(p->ops[i].rank < p->nranks && p->ops[i].cpu < p->ncpus);
+		FUZZ_CHECK(p->ops[i].kind == DL_EMU_OP_CALC ||
+			   (p->ops[i].peer < p->nranks && p->ops[i].flow < p->nflows));
+		FUZZ_CHECK(p->ops[i].kind != DL_EMU_OP_SEND ||
+			   p->ops[p->ops[i].number].rank == p->ops[i].peer);
+		for (uint32_t k = p->ops[i].edges; k < p->ops[i + 1].edges; k++)
+			FUZZ_CHECK(p->edges[k].to < p->nops &&
+				   p->ops[p->edges[k].to].rank == p->ops[i].rank);
+	}
+	dl_emu_program_free(p);
+	return err;
+}
+
 static const struct {
 	char letter;
 	int (*read)(struct dl_fabric *f, FILE *from, const char *path);
 } readers[] = {
 	{ 'd', read_snapshot },	 { 'm', read_manifest }, { 'c', read_counters },
 	{ 'n', read_names },	 { 'l', read_list },	 { 't', read_trace },
-	{ 'a', read_arbitrate },
+	{ 'a', read_arbitrate }, { 'p', read_program },
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -13,7 +13,7 @@
 
 struct request {
 	struct tool_input_options input;
-	const char *scenario, *counters;
+	const char *scenario, *counters, *program, *hosts;
 	int64_t seed; /* -1: the scenario's */
 	struct emulate_sweep sweep;
 };
@@ -65,7 +65,14 @@ static int emulate_read_sweep(const struct dl_setting *setting, void *to, const 
 
 static const struct dl_setting options[] = {
 	{ "scenario", DL_SETTING_BORROW, MEMBER(scenario), .arg = "FILE",
-	  .doc = "The scenario: traffic, faults and properties (required)" },
+	  .doc = "The scenario: traffic, faults and properties; needed without --program" },
+	{ "program", DL_SETTING_BORROW, MEMBER(program), .arg = "FILE|NAME:SIZE",
+	  .doc = "Run a program of messages: a file in GOAL, or allreduce-ring:8M, "
+		 "allreduce-tree:SIZE, allreduce-doubling:SIZE, allgather:SIZE, alltoall:SIZE, "
+		 "halo:SIZE:XxYxZ, pipeline:SIZE:COUNT" },
+	{ "hosts", DL_SETTING_BORROW, MEMBER(hosts), .arg = "LIST",
+	  .doc = "The hosts of its ranks, such as node[01-64], or a file with them (all "
+		 "adapters by their LIDs)" },
 	{ "seed", DL_SETTING_NUMBER, MEMBER(seed), 0, INT64_MAX, .arg = "N",
 	  .doc = "Seed, instead of the scenario's" },
 	{ "sweep", .call = emulate_read_sweep, .arg = "[NAME.]load=A:B:STEP",
@@ -85,8 +92,12 @@ static void emulate_check(const struct argp_state *state, void *to)
 {
 	const struct request *r = to;
 
-	if (!r->scenario)
-		argp_error(state, "--scenario FILE is needed");
+	if (!r->scenario && !r->program)
+		argp_error(state, "--scenario FILE or --program is needed");
+	if (r->hosts && !r->program)
+		argp_error(state, "--hosts goes with --program");
+	if (r->sweep.step && r->program)
+		argp_error(state, "--sweep does not go with --program");
 	if (r->sweep.step && r->counters)
 		argp_error(state, "--write-counters does not go with --sweep");
 }
@@ -112,6 +123,8 @@ static const struct tool_usage usage = {
 	       "  dateline emulate snapshot --scenario "
 	       "emulate-uniform.yaml \\\n"
 	       "    --sweep load=0.1:1:0.1\n"
+	       "  dateline emulate snapshot --program allreduce-ring:8M \\\n"
+	       "    --hosts 'H_[0-5]_0_0_1'\n"
 	       "\n"
 	       "Exit status: 0 all packets arrived, 1 a finding (a "
 	       "deadlock, packets that did not arrive, an interrupted "
@@ -185,7 +198,8 @@ static int emulate_run_once(const struct tool *tool, const struct request *r,
 		err = tool_write(tool, NULL, r->counters, to, emulate_counters(run, to));
 	if (!err && dl_emu_result_finding(&run->result))
 		*status = TOOL_EXIT_FINDING;
-	if (!err && !dl_emu_totals(run->result.emu)->injected && !emulate_interrupted()) {
+	if (!err && !run->program && !dl_emu_totals(run->result.emu)->injected &&
+	    !emulate_interrupted()) {
 		dl_log(&tool->log, DL_LOG_ERROR,
 		       "%s: no packet was sent, so that nothing was seen: expected more load, "
 		       "or a longer duration",
@@ -243,16 +257,28 @@ static int emulate_read_tables(void *context, const char *dir, struct dl_snapsho
 	return err;
 }
 
-int emulate_read_scenario(struct tool *tool, const char *path, const struct dl_tables *t,
-			  const struct tool_coords *coords, struct dl_emu_scenario **out)
+int emulate_read_scenario(struct tool *tool, const char *path, bool program,
+			  const struct dl_tables *t, const struct tool_coords *coords,
+			  struct dl_emu_scenario **out)
 {
+	static char nothing[] = "{}";
 	struct dl_emu_scenario_options o = { .dims = DL_TORUS_DIMS,
 					     .read_tables = emulate_read_tables,
 					     .context = tool,
-					     .site = coords->site };
+					     .site = coords->site,
+					     .program = program };
+	FILE *from;
+	int err;
 
 	memcpy(o.radix, coords->grid.radix, sizeof(o.radix));
-	return dl_emu_scenario_read(path, t, &o, &tool->log, out);
+	if (path)
+		return dl_emu_scenario_read(path, t, &o, &tool->log, out);
+	from = fmemopen(nothing, sizeof(nothing) - 1, "r");
+	if (!from)
+		return -ENOMEM;
+	err = dl_emu_scenario_read_stream(from, "no scenario", t, &o, &tool->log, out);
+	fclose(from);
+	return err;
 }
 
 static int emulate_tables(struct tool *tool, struct request *r, const struct tool_input *in,
@@ -260,19 +286,24 @@ static int emulate_tables(struct tool *tool, struct request *r, const struct too
 {
 	struct emulate_run run = { .fabric = in->fabric, .coords = &in->coords };
 	struct dl_emu_scenario *scenario = NULL;
-	int err = emulate_read_scenario(tool, r->scenario, in->snapshot.tables, &in->coords,
-					&scenario);
+	struct emulate_program program = { 0 };
+	int err = emulate_read_scenario(tool, r->scenario, r->program, in->snapshot.tables,
+					&in->coords, &scenario);
 
+	if (!err && r->program)
+		err = emulate_program(tool, in, r->program, r->hosts, scenario, &program);
 	if (!err && r->seed >= 0)
 		dl_emu_scenario_set_seed(scenario, r->seed);
 	if (!err && !r->sweep.step)
 		dl_emu_scenario_set_threads(scenario, r->sweep.threads);
 	run.scenario = scenario;
+	run.program = r->program;
 	if (!err && r->sweep.step)
 		err = emulate_run_sweep(tool, r, scenario, status);
 	else if (!err && campaign_is_leader()) /* the other processes have nothing to do */
 		err = emulate_run_once(tool, r, &run, status);
 	dl_emu_scenario_free(scenario);
+	emulate_program_free(&program);
 	return err;
 }
 

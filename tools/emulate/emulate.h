@@ -13,13 +13,36 @@ struct emulate_run {
 	const struct dl_fabric *fabric;
 	const struct tool_coords *coords;
 	const struct dl_emu_scenario *scenario;
+	const char *program; /* its name, or NULL */
 	struct dl_emu_result result;
 	double cpu_seconds;
 };
 
-/* Read a scenario for these tables and coordinates.  0 or a negative errno, reported. */
-int emulate_read_scenario(struct tool *tool, const char *path, const struct dl_tables *t,
-			  const struct tool_coords *coords, struct dl_emu_scenario **out);
+/*
+ * Read a scenario for these tables and coordinates; for a program it need not be
+ * there (`path` NULL), or have no traffic.  0 or a negative errno, reported.
+ */
+int emulate_read_scenario(struct tool *tool, const char *path, bool program,
+			  const struct dl_tables *t, const struct tool_coords *coords,
+			  struct dl_emu_scenario **out);
+
+/* A program, and the ports of its ranks. */
+struct emulate_program {
+	const char *name;
+	struct dl_emu_program *program;
+	uint32_t *port;
+};
+
+/*
+ * Read or make the program of this name with its ranks on a list of hosts (NULL:
+ * all), and give it to the scenario.  0 or a negative errno, reported; free in
+ * either case.
+ */
+int emulate_program(const struct tool *tool, const struct tool_input *in, const char *name,
+		    const char *list, struct dl_emu_scenario *s, struct emulate_program *out);
+void emulate_program_free(struct emulate_program *p);
+json_t *emulate_program_json(const struct emulate_run *r);
+void emulate_program_print(const json_t *job, FILE *to);
 
 /* A sweep, and a point of it. */
 struct emulate_sweep {

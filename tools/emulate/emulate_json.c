@@ -227,6 +227,8 @@ json_t *emulate_json(const struct emulate_run *r)
 			     "warnings", emulate_warnings_json(r));
 	if (document && r->result.sample_ps)
 		json_object_set_new(document, "samples", emulate_samples_json(r));
+	if (document && r->program)
+		json_object_set_new(document, "program", emulate_program_json(r));
 	if (document && r->result.pairs)
 		json_object_set_new(document, "pairs", emulate_pairs_json(r));
 	return document;

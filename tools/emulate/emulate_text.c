@@ -137,6 +137,8 @@ void emulate_print(const json_t *document, const struct emulate_run *r, FILE *to
 	fprintf(to, "throughput: %.2f%% of the adapters' capacity, for %.2f%% offered\n",
 		100 * json_number_value(tool_at(document, "throughput_fraction")),
 		100 * json_number_value(tool_at(document, "offered_fraction")));
+	if (r->program)
+		emulate_program_print(tool_at(document, "program"), to);
 	emulate_print_levels(document, to);
 	emulate_print_drops(document, to);
 	emulate_print_busiest(document, r, to);

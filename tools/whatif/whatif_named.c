@@ -163,7 +163,7 @@ static int named_emulate(struct tool *tool, const char *scenario, struct named_s
 {
 	struct dl_emu_scenario *e = NULL;
 	struct dl_emu_result result = { 0 };
-	int err = emulate_read_scenario(tool, scenario, s->tables, &s->coords, &e);
+	int err = emulate_read_scenario(tool, scenario, false, s->tables, &s->coords, &e);
 
 	if (!err)
 		err = dl_emu_scenario_run(e, NULL, NULL, NULL, &result);

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Programs in GOAL (Hoefler, Siebert and Lumsdaine 2009), as text:
+ *
+ *	num_ranks 2
+ *	rank 0 {
+ *	l1: calc 100
+ *	l2: send 8b to 1 tag 3
+ *	l2 requires l1
+ *	}
+ *	rank 1 {
+ *	l1: recv 8b from 0 tag 3
+ *	}
+ *
+ * Words may stand in any lines.  After an operation may follow `cpu` and `nic`
+ * with a number; the latter means nothing here.  Labels may be used before they
+ * are defined.  Comments are those of C.
+ *
+ * The k-th send of a rank to another one with a tag is received by its k-th
+ * receive from there with this tag, in the order of the file.  So what does not
+ * match is found here, and a message finds its receive at once.
+ *
+ * Complexity: O(n log n); memory for what the file has.
+ */
+#include "config.h"
+
+#include <ctype.h>
+#include <search.h>
+#include <string.h>
+
+#include "emu/program.h"
+
+#define WORD_MAX 64
+#define CPUS_MAX 64
+#define OPS_MAX INT32_MAX
+#define CALC_NS_MAX INT64_C(1000000000000)
+#define MESSAGE_MAX (1 << 30)
+
+struct goal_label {
+	uint32_t op; /* NIL: not defined yet */
+	uint32_t line;
+	char name[];
+};
+
+struct goal_edge {
+	const struct goal_label *from, *to;
+	bool begun;
+};
+
+struct goal {
+	struct dl_text text;
+	char word[WORD_MAX]; /* the present one; empty: the end of the file */
+	bool comment;
+	struct dl_emu_program *p;
+	uint32_t ops_cap;
+	void *labels; /* of the rank, by name: a tree */
+	struct goal_edge *edges;
+	uint32_t nedges, edges_cap;
+	struct dl_arena arena;
+};
+
+/* ---- words --------------------------------------------------------------- */
+
+/* Skip blanks and comments.  1: something stands in this line; 0: nothing more. */
+static bool goal_skip(struct goal *g)
+{
+	for (;;) {
+		char *end = g->comment ? strstr(g->text.at, "*/") : NULL;
+
+		if (g->comment && !end)
+			return false;
+		if (end)
+			g->text.at = end + 2;
+		g->comment = false;
+		if (dl_text_at_end(&g->text) || !strncmp(g->text.at, "//", 2))
+			return false;
+		if (strncmp(g->text.at, "/*", 2))
+			return true;
+		g->text.at += 2;
+		g->comment = true;
+	}
+}
+
+/* The next word, or one of the characters : { }.  0 or a negative errno, reported. */
+static int goal_next(struct goal *g)
+{
+	size_t n = 0;
+
+	while (!g->text.at || !goal_skip(g)) {
+		int state = dl_text_next(&g->text);
+
+		g->word[0] = '\0';
+		if (state <= 0)
+			return state;
+	}
+	while (isalnum((unsigned char)g->text.at[n]) || g->text.at[n] == '_')
+		n++;
+	if (!n && strchr(":{}", *g->text.at))
+		n = 1;
+	if (!n || n >= WORD_MAX)
+		return dl_text_expected(&g->text, "a word of at most 63 characters, or : { }");
+	memcpy(g->word, g->text.at, n);
+	g->word[n] = '\0';
+	g->text.at += n;
+	return 0;
+}
+
+static bool goal_is(const struct goal *g, const char *word)
+{
+	return !strcmp(g->word, word);
+}
+
+static int goal_wrong(const struct goal *g, const char *expected)
+{
+	return dl_text_error(&g->text, "\"%s\": expected %s", g->word, expected);
+}
+
+static int goal_take(struct goal *g, const char *word)
+{
+	return goal_is(g, word) ? goal_next(g) : goal_wrong(g, word);
+}
+
+/* A number, with `unit` behind it where that is wanted. */
+static int goal_number(struct goal *g, const char *unit, uint64_t max, const char *what,
+		       uint64_t *out)
+{
+	const char *end = dl_number_scan(g->word, 10, out);
+
+	if (end != g->word && !strcmp(end, unit))
+		end += strlen(unit);
+	if (end == g->word || *end || *out > max)
+		return goal_wrong(g, what);
+	return goal_next(g);
+}
+
+/* ---- labels -------------------------------------------------------------- */
+
+static int goal_compare_labels(const void *a, const void *b)
+{
+	return strcmp(((const struct goal_label *)a)->name, ((const struct goal_label *)b)->name);
+}
+
+/* The label of the present word; NULL: no memory. */
+static struct goal_label *goal_label(struct goal *g)
+{
+	size_t size = sizeof(struct goal_label) + strlen(g->word) + 1;
+	struct goal_label *l = dl_arena_alloc(&g->arena, size), **found;
+
+	if (!l)
+		return NULL;
+	*l = (struct goal_label){ .op = DL_EMU_NIL, .line = g->text.line };
+	memcpy(l->name, g->word, size - sizeof(*l));
+	found = (struct goal_label **)tsearch(l, &g->labels, goal_compare_labels);
+	return found ? *found : NULL;
+}
+
+static void goal_keep(void *label)
+{
+	(void)label; /* it is in the arena */
+}
+
+/* ---- operations ---------------------------------------------------------- */
+
+/* What may follow an operation. */
+static int goal_read_rest(struct goal *g, struct dl_emu_op *op)
+{
+	uint64_t value;
+	int err = 0;
+
+	while (!err && (goal_is(g, "tag") || goal_is(g, "cpu") || goal_is(g, "nic"))) {
+		char first = g->word[0];
+
+		err = goal_next(g);
+		if (!err)
+			err = goal_number(g, "", first == 'c' ? CPUS_MAX - 1 : UINT32_MAX,
+					  "a number, of a CPU below 64", &value);
+		if (!err && first == 't')
+			op->tag = value;
+		if (!err && first == 'c')
+			op->cpu = value;
+		if (!err && op->cpu >= g->p->ncpus)
+			g->p->ncpus = op->cpu + 1;
+	}
+	return err;
+}
+
+static int goal_read_message(struct goal *g, struct dl_emu_op *op)
+{
+	uint64_t peer;
+	int err = goal_number(g, "b", MESSAGE_MAX, "bytes, at most 1073741824, such as 8b",
+			      &op->size);
+
+	op->size += !op->size;
+	if (!err)
+		err = goal_take(g, op->kind == DL_EMU_OP_SEND ? "to" : "from");
+	if (!err)
+		err = goal_number(g, "", g->p->nranks - 1, "the number of a rank", &peer);
+	if (!err && peer == op->rank)
+		return dl_text_error(&g->text, "expected another rank than the rank itself");
+	op->peer = err ? 0 : peer;
+	return err;
+}
+
+static int goal_read_op(struct goal *g, uint32_t rank, struct goal_label *label)
+{
+	static const char *const kinds[] = { "send", "recv", "calc" };
+	struct dl_emu_program *p = g->p;
+	struct dl_emu_op op = { .rank = rank, .next = g->text.line };
+	int err;
+
+	while (op.kind < 3 && !goal_is(g, kinds[op.kind]))
+		op.kind++;
+	if (op.kind == 3)
+		return goal_wrong(g, "send, recv, calc or }");
+	err = goal_next(g);
+	if (!err && op.kind == DL_EMU_OP_CALC)
+		err = goal_number(g, "", CALC_NS_MAX, "nanoseconds, at most 1000000000000",
+				  &op.size);
+	else if (!err)
+		err = goal_read_message(g, &op);
+	if (!err)
+		err = goal_read_rest(g, &op);
+	if (err)
+		return err;
+	op.size *= op.kind == DL_EMU_OP_CALC ? 1000 : 1;
+	if (p->nops == OPS_MAX || !dl_array_room(p->ops, p->nops, 2, &g->ops_cap))
+		return -ENOMEM;
+	if (label)
+		label->op = p->nops;
+	p->ops[p->nops++] = op;
+	p->ranks[rank].n++;
+	return 0;
+}
+
+static int goal_read_requirement(struct goal *g, struct goal_label *to, bool begun)
+{
+	struct goal_label *from;
+	int err = goal_next(g);
+
+	if (err || !*g->word)
+		return err ? err : goal_wrong(g, "a label");
+	from = goal_label(g);
+	if (!from || !dl_array_room(g->edges, g->nedges, 1, &g->edges_cap))
+		return -ENOMEM;
+	g->edges[g->nedges++] = (struct goal_edge){ from, to, begun };
+	return goal_next(g);
+}
+
+/* "l1: send ...", "l1 requires l2", or an operation without a label. */
+static int goal_read_statement(struct goal *g, uint32_t rank)
+{
+	struct goal_label *label;
+	int err;
+
+	if (goal_is(g, "send") || goal_is(g, "recv") || goal_is(g, "calc"))
+		return goal_read_op(g, rank, NULL);
+	if (!isalnum((unsigned char)g->word[0]) && g->word[0] != '_')
+		return goal_wrong(g, "a label, send, recv, calc or }");
+	label = goal_label(g);
+	if (!label)
+		return -ENOMEM;
+	err = goal_next(g);
+	if (!err && (goal_is(g, "requires") || goal_is(g, "irequires")))
+		return goal_read_requirement(g, label, g->word[0] == 'i');
+	if (!err)
+		err = goal_take(g, ":");
+	if (!err && label->op != DL_EMU_NIL)
+		return dl_text_error(&g->text, "%s: expected a label only once in a rank",
+				     label->name);
+	return err ? err : goal_read_op(g, rank, label);
+}
+
+static int goal_check_labels(const struct goal *g, uint32_t first)
+{
+	for (uint32_t i = first; i < g->nedges; i++) {
+		const struct goal_label *l[] = { g->edges[i].from, g->edges[i].to };
+
+		for (unsigned int k = 0; k < 2; k++)
+			if (l[k]->op == DL_EMU_NIL) {
+				dl_log(g->text.log, DL_LOG_ERROR,
+				       "%s:%u: %s: expected a label of this rank", g->text.name,
+				       l[k]->line, l[k]->name);
+				return -EINVAL;
+			}
+	}
+	return 0;
+}
+
+static int goal_read_rank(struct goal *g)
+{
+	struct dl_emu_program *p = g->p;
+	uint32_t edges = g->nedges;
+	uint64_t rank;
+	int err = goal_take(g, "rank");
+
+	if (!err)
+		err = goal_number(g, "", p->nranks - 1, "the number of a rank", &rank);
+	if (!err && p->ranks[rank].n)
+		return dl_text_error(&g->text, "expected rank %u only once", (unsigned int)rank);
+	if (!err)
+		err = goal_take(g, "{");
+	if (err)
+		return err;
+	p->ranks[rank].first = p->nops;
+	while (!err && !goal_is(g, "}"))
+		err = *g->word ? goal_read_statement(g, rank) : goal_wrong(g, "}");
+	if (!err)
+		err = goal_check_labels(g, edges);
+	tdestroy(g->labels, goal_keep);
+	g->labels = NULL;
+	p->ranks[rank].left = p->ranks[rank].n;
+	return err ? err : goal_next(g);
+}
+
+/* ---- what belongs together ----------------------------------------------- */
+
+static uint32_t goal_end_of(const struct dl_emu_op *op, bool source)
+{
+	return (op->kind == DL_EMU_OP_SEND) == source ? op->rank : op->peer;
+}
+
+/* By source, destination, tag, kind, and place in the file. */
+static int goal_compare_messages(const void *left, const void *right, void *ops)
+{
+	const struct dl_emu_op *a = (struct dl_emu_op *)ops + *(const uint32_t *)left;
+	const struct dl_emu_op *b = (struct dl_emu_op *)ops + *(const uint32_t *)right;
+	const uint64_t keys[][2] = {
+		{ goal_end_of(a, true), goal_end_of(b, true) },
+		{ goal_end_of(a, false), goal_end_of(b, false) },
+		{ a->tag, b->tag },
+		{ a->kind, b->kind },
+		{ a - b > 0, b - a > 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (keys[i][0] != keys[i][1])
+			return keys[i][0] < keys[i][1] ? -1 : 1;
+	return 0;
+}
+
+static bool goal_same_group(const struct dl_emu_op *a, const struct dl_emu_op *b, bool tags)
+{
+	return goal_end_of(a, true) == goal_end_of(b, true) &&
+	       goal_end_of(a, false) == goal_end_of(b, false) && (!tags || a->tag == b->tag);
+}
+
+/* The sends, and then the receives, of one source, destination and tag. */
+static int goal_match(const struct goal *g, const uint32_t *list, uint32_t n)
+{
+	struct dl_emu_op *ops = g->p->ops, *odd = NULL;
+	uint32_t sends = 0;
+
+	while (sends < n && ops[list[sends]].kind == DL_EMU_OP_SEND)
+		sends++;
+	if (2 * sends != n)
+		odd = &ops[list[2 * sends > n ? n - sends : 2 * sends]];
+	for (uint32_t i = 0; !odd && i < sends; i++) {
+		ops[list[i]].number = list[sends + i];
+		if (ops[list[sends + i]].size < ops[list[i]].size)
+			odd = &ops[list[sends + i]];
+		ops[list[sends + i]].size = ops[list[i]].size;
+	}
+	if (odd)
+		dl_log(g->text.log, DL_LOG_ERROR,
+		       "%s:%u: expected a %s of rank %u for this one, with its tag and no fewer "
+		       "bytes than are sent",
+		       g->text.name, odd->next, odd->kind == DL_EMU_OP_SEND ? "receive" : "send",
+		       odd->peer);
+	return odd ? -EINVAL : 0;
+}
+
+/* Receives of sends; and a flow for each source and destination. */
+static int goal_match_all(struct goal *g)
+{
+	struct dl_emu_program *p = g->p;
+	struct dl_emu_op *ops = p->ops;
+	uint32_t *list = malloc((p->nops + 1ul) * sizeof(*list)), n = 0, end;
+	int err = list ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; list && i < p->nops; i++)
+		if (ops[i].kind != DL_EMU_OP_CALC)
+			list[n++] = i;
+	if (n)
+		qsort_r(list, n, sizeof(*list), goal_compare_messages, ops);
+	for (uint32_t i = 0; !err && i < n; i = end) {
+		for (end = i; end < n && goal_same_group(&ops[list[i]], &ops[list[end]], true);)
+			end++;
+		err = goal_match(g, list + i, end - i);
+		if (!i || !goal_same_group(&ops[list[i - 1]], &ops[list[i]], false))
+			p->nflows++;
+		for (uint32_t k = i; k < end; k++)
+			ops[list[k]].flow = p->nflows - 1;
+	}
+	if (!err)
+		err = dl_emu_program_arrays(p);
+	for (uint32_t i = 0; !err && i < n; i++)
+		p->flows[ops[list[i]].flow].rank = goal_end_of(&ops[list[i]], true);
+	free(list);
+	return err;
+}
+
+/* Requirements by the operation that is required: one after the other. */
+static int goal_sort_edges(struct goal *g)
+{
+	struct dl_emu_program *p = g->p;
+	struct dl_emu_op *ops = p->ops;
+
+	p->edges = calloc(g->nedges + 1ul, sizeof(*p->edges));
+	if (!p->edges)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < g->nedges; i++) {
+		ops[g->edges[i].from->op].edges++;
+		ops[g->edges[i].to->op].waits++;
+	}
+	for (uint32_t i = 1; i <= p->nops; i++)
+		ops[i].edges += ops[i - 1].edges;
+	for (uint32_t i = g->nedges; i-- > 0;)
+		p->edges[--ops[g->edges[i].from->op].edges] = (struct dl_emu_op_edge){
+			.to = g->edges[i].to->op,
+			.begun = g->edges[i].begun,
+		};
+	return 0;
+}
+
+/* ---- files --------------------------------------------------------------- */
+
+static int goal_read_all(struct goal *g, uint32_t most)
+{
+	struct dl_emu_program *p = g->p;
+	uint64_t ranks = 0;
+	int err = goal_next(g);
+
+	if (!err)
+		err = goal_take(g, "num_ranks");
+	if (!err)
+		err = goal_number(g, "", UINT32_MAX, "the number of ranks", &ranks);
+	if (!err && (!ranks || ranks > most))
+		return dl_text_error(&g->text, "expected 1 to %u ranks, as many as there are hosts",
+				     most);
+	p->nranks = ranks;
+	p->ncpus = 1;
+	p->ranks = calloc(ranks + 1, sizeof(*p->ranks));
+	p->ops = calloc(1, sizeof(*p->ops));
+	g->ops_cap = 1;
+	if (!p->ranks || !p->ops)
+		return -ENOMEM;
+	while (!err && *g->word)
+		err = goal_read_rank(g);
+	if (!err)
+		memset(&p->ops[p->nops], 0,
+		       sizeof(*p->ops)); /* where the edges of the last one end */
+	if (!err)
+		err = goal_match_all(g);
+	return err ? err : goal_sort_edges(g);
+}
+
+int dl_emu_program_read(FILE *from, const char *name, uint32_t most, const struct dl_log *log,
+			struct dl_emu_program **out)
+{
+	struct goal g = { .p = calloc(1, sizeof(*g.p)) };
+	int err;
+
+	if (!g.p)
+		return -ENOMEM;
+	dl_text_begin(&g.text, from, name, log);
+	err = goal_read_all(&g, most);
+	dl_text_end(&g.text);
+	free(g.edges);
+	dl_arena_free(&g.arena);
+	if (err)
+		dl_emu_program_free(g.p);
+	else
+		*out = g.p;
+	return err;
+}

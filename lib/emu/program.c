@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Programs of messages with dependencies, while they run.
+ *
+ * Problem.  What an application asks of a fabric is how long its messages take,
+ * each of which is sent when those that it depends on have come.
+ *
+ * Model.  A rank is an adapter with operations: to send, to receive, to
+ * calculate.  An operation begins when all that it requires is done (or, if so
+ * asked, has begun).  A calculation takes the rank's CPU for its time; sends and
+ * receives take it for `overhead`, before the message is handed to the adapter,
+ * and after its last bit has come.  Operations of one CPU are served in the order
+ * of their beginning.  A send is done when the last bit has left the adapter; a
+ * receive, when it has begun and all bytes of its message are there.  Messages
+ * of a rank to different ranks have queue pairs of their own, which take turns
+ * packet by packet (slarb.c).  Nothing is sent again: with a packet that is lost,
+ * all that depends on its message is.
+ *
+ * Method.  Everything about a rank happens in the shard of its adapter: what it
+ * sends, what comes to it, and its CPUs.  So ranks share nothing, and results do
+ * not depend on threads.  An operation ends in an event, so that long chains of
+ * operations without any length need no stack.
+ *
+ * Known algorithms have too many operations to be listed (a ring of 13,824 ranks
+ * has 764 million): a rank has those of its step, and gets the next ones when all
+ * are done.  What comes too early for its receive is kept.
+ *
+ * Complexity: O(1) an operation and a requirement; O(operations of a step and
+ * messages that came early) for a packet of an algorithm.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "emu/program.h"
+
+#define DUE_BEGIN (UINT64_C(1) << 32) /* a rank; else an operation */
+
+int dl_emu_program_arrays(struct dl_emu_program *p)
+{
+	p->flows = calloc(p->nflows + 1ul, sizeof(*p->flows));
+	p->cpu_free = calloc((size_t)p->nranks * p->ncpus, sizeof(*p->cpu_free));
+	for (uint32_t f = 0; p->flows && f < p->nflows; f++)
+		p->flows[f].head = p->flows[f].next = DL_EMU_NIL;
+	for (uint32_t r = 0; r < p->nranks; r++)
+		p->ranks[r].done = DL_EMU_NEVER;
+	return p->flows && p->cpu_free ? 0 : -ENOMEM;
+}
+
+void dl_emu_program_free(struct dl_emu_program *p)
+{
+	if (!p)
+		return;
+	for (uint32_t r = 0; p->ranks && r < p->nranks; r++)
+		free(p->ranks[r].early);
+	free(p->ranks);
+	free(p->ops);
+	free(p->edges);
+	free(p->flows);
+	free(p->cpu_free);
+	free(p->rank);
+	free(p);
+}
+
+/* ---- operations ---------------------------------------------------------- */
+
+/* An event for an operation when its CPU has had the time for it. */
+static void program_compute(struct dl_emu_program *p, struct dl_emu *e, struct dl_emu_op *op,
+			    uint64_t time)
+{
+	uint64_t *until = &p->cpu_free[op->rank * (size_t)p->ncpus + op->cpu];
+
+	*until = (*until > e->now ? *until : e->now) + time;
+	dl_emu_at(e, *until, DL_EMU_LOG_OTHER, DL_EMU_EV_DUE, op - p->ops);
+}
+
+/* Operations that begin, as a list; what requires no more than that begins, too. */
+static void program_begin(struct dl_emu_program *p, struct dl_emu *e, uint32_t list)
+{
+	while (list != DL_EMU_NIL) {
+		struct dl_emu_op *op = &p->ops[list];
+
+		list = op->next;
+		op->begun = true;
+		if (op->kind != DL_EMU_OP_RECV || op->got >= op->size)
+			program_compute(p, e, op,
+					op->kind == DL_EMU_OP_CALC ? op->size : p->overhead);
+		for (uint32_t i = op->edges; p->edges && i < op[1].edges; i++) {
+			struct dl_emu_op *then = &p->ops[p->edges[i].to];
+
+			if (!p->edges[i].begun || --then->waits)
+				continue;
+			then->next = list;
+			list = then - p->ops;
+		}
+	}
+}
+
+/* Those of a rank that require nothing. */
+static void program_begin_all(struct dl_emu_program *p, struct dl_emu *e,
+			      const struct dl_emu_program_rank *r)
+{
+	uint32_t list = DL_EMU_NIL;
+
+	for (uint32_t i = r->first + r->n; i-- > r->first;)
+		if (!p->ops[i].waits) {
+			p->ops[i].next = list;
+			list = i;
+		}
+	program_begin(p, e, list);
+}
+
+/* What has come before its receive was known. */
+static void program_take_early(struct dl_emu_program_rank *r, struct dl_emu_op *op)
+{
+	for (uint32_t i = 0; op->kind == DL_EMU_OP_RECV && i < r->nearly; i++)
+		if (r->early[i].peer == op->peer && r->early[i].tag == op->tag) {
+			op->got = r->early[i].got;
+			r->early[i] = r->early[--r->nearly];
+			return;
+		}
+}
+
+/* A rank goes on with its next step that has operations, or has finished. */
+static void program_next_step(struct dl_emu_program *p, struct dl_emu *e, uint32_t rank)
+{
+	struct dl_emu_program_rank *r = &p->ranks[rank];
+	const struct dl_emu_collective *kind = p->kind;
+	struct dl_emu_op *ops = &p->ops[r->first];
+	uint32_t sends = 0;
+	int n = 0;
+
+	while (kind && !n)
+		n = kind->step(p, rank, r->step++, ops);
+	if (!kind || n < 0) {
+		r->done = e->now;
+		return;
+	}
+	r->n = r->left = n;
+	for (int i = 0; i < n; i++) {
+		ops[i].rank = rank;
+		ops[i].number = ops[i].tag;
+		ops[i].flow = rank * kind->sends + sends;
+		sends += ops[i].kind == DL_EMU_OP_SEND;
+		program_take_early(r, &ops[i]);
+	}
+	program_begin_all(p, e, r);
+}
+
+static void program_done(struct dl_emu_program *p, struct dl_emu *e, struct dl_emu_op *op)
+{
+	uint32_t list = DL_EMU_NIL;
+
+	for (uint32_t i = op->edges; p->edges && i < op[1].edges; i++) {
+		struct dl_emu_op *then = &p->ops[p->edges[i].to];
+
+		if (p->edges[i].begun || --then->waits)
+			continue;
+		then->next = list;
+		list = then - p->ops;
+	}
+	program_begin(p, e, list);
+	if (!--p->ranks[op->rank].left)
+		program_next_step(p, e, op->rank);
+}
+
+/* ---- messages ------------------------------------------------------------ */
+
+static void program_send(struct dl_emu_program *p, struct dl_emu *e, struct dl_emu_op *op)
+{
+	struct dl_emu_program_flow *f = &p->flows[op->flow];
+	uint32_t number = op - p->ops;
+
+	op->at = e->now;
+	op->next = DL_EMU_NIL;
+	if (f->head == DL_EMU_NIL)
+		f->head = number;
+	else
+		p->ops[f->tail].next = number;
+	f->tail = number;
+	if (f->next == DL_EMU_NIL)
+		f->next = number;
+	p->ranks[op->rank].messages++;
+	p->ranks[op->rank].bytes += op->size;
+	dl_emu_flow_again(e, p->first_flow + op->flow);
+}
+
+bool dl_emu_program_next(struct dl_emu_program *p, uint32_t flow, struct dl_emu_message *out)
+{
+	struct dl_emu_program_flow *f = &p->flows[flow - p->first_flow];
+	const struct dl_emu_op *op;
+
+	if (f->next == DL_EMU_NIL)
+		return false;
+	op = &p->ops[f->next];
+	f->next = op->next;
+	*out = (struct dl_emu_message){
+		.at = op->at,
+		.bytes = op->size,
+		.dlid = p->lid[op->peer],
+		.sl = DL_TABLES_NO_SL,
+		.number = op->number,
+	};
+	return true;
+}
+
+static void program_sent(struct dl_emu_program *p, struct dl_emu *e, uint32_t flow)
+{
+	struct dl_emu_program_flow *f = &p->flows[flow - p->first_flow];
+	struct dl_emu_op *op = &p->ops[f->head];
+
+	f->head = op->next;
+	program_done(p, e, op);
+}
+
+/* The receive of a message; or where its bytes are counted until there is one; NULL: no memory. */
+static uint32_t *program_receiver(struct dl_emu_program *p, uint32_t to, uint32_t from,
+				  uint32_t number, struct dl_emu_op **op)
+{
+	struct dl_emu_program_rank *r = &p->ranks[to];
+	struct dl_emu_program_early *early = r->early;
+
+	*op = NULL;
+	for (uint32_t i = r->first; p->kind && !*op && i < r->first + r->n; i++)
+		if (p->ops[i].kind == DL_EMU_OP_RECV && p->ops[i].peer == from &&
+		    p->ops[i].tag == number)
+			*op = &p->ops[i];
+	if (!p->kind)
+		*op = &p->ops[number];
+	if (*op)
+		return &(*op)->got;
+	for (uint32_t i = 0; i < r->nearly; i++)
+		if (early[i].peer == from && early[i].tag == number)
+			return &early[i].got;
+	early = dl_array_grow(early, sizeof(*early), r->nearly, 1, &r->early_cap);
+	if (!early)
+		return NULL;
+	r->early = early;
+	early[r->nearly] = (struct dl_emu_program_early){ from, number, 0 };
+	return &early[r->nearly++].got;
+}
+
+static void program_arrived(struct dl_emu_program *p, struct dl_emu *e, uint32_t flow,
+			    uint32_t port, uint32_t number, uint32_t bytes)
+{
+	struct dl_emu_op *op;
+	uint32_t *got = program_receiver(p, p->rank[port], p->flows[flow - p->first_flow].rank,
+					 number, &op);
+
+	if (!got) {
+		e->err = -ENOMEM;
+		return;
+	}
+	*got += bytes;
+	if (op && op->begun && op->got >= op->size)
+		program_compute(p, e, op, p->overhead);
+}
+
+/* ---- a run --------------------------------------------------------------- */
+
+/* A rank begins, or the CPU has had its time for an operation. */
+static void program_due(struct dl_emu_program *p, struct dl_emu *e, uint64_t what)
+{
+	uint32_t number = what;
+
+	if (what & DUE_BEGIN && (p->kind || !p->ranks[number].n))
+		program_next_step(p, e, number);
+	else if (what & DUE_BEGIN)
+		program_begin_all(p, e, &p->ranks[number]);
+	else if (p->ops[number].kind == DL_EMU_OP_SEND)
+		program_send(p, e, &p->ops[number]);
+	else
+		program_done(p, e, &p->ops[number]);
+}
+
+static void program_begin_ranks(struct dl_emu_program *p, struct dl_emu *e)
+{
+	for (uint32_t r = 0; r < p->nranks; r++)
+		dl_emu_at(dl_emu_shard(e, e->own_port[p->port[r]]), e->now, DL_EMU_LOG_OTHER,
+			  DL_EMU_EV_DUE, DUE_BEGIN | r);
+}
+
+int dl_emu_program_start(struct dl_emu_program *p, struct dl_emu_source *source,
+			 const struct dl_fabric *f)
+{
+	p->rank = calloc(f->nports + 1ul, sizeof(*p->rank));
+	if (!p->rank)
+		return -ENOMEM;
+	for (uint32_t r = 0; r < p->nranks; r++)
+		p->rank[p->port[r]] = r;
+	p->first_flow = source->first;
+	source->program = p;
+	source->begin = program_begin_ranks;
+	source->due = program_due;
+	source->sent = program_sent;
+	source->arrived = program_arrived;
+	return 0;
+}
+
+struct dl_emu_program_result dl_emu_program_result(const struct dl_emu_program *p)
+{
+	struct dl_emu_program_result out = { .ranks = p->nranks };
+	double n = p->nranks;
+
+	for (uint32_t i = 0; i < p->nranks; i++) {
+		const struct dl_emu_program_rank *r = &p->ranks[i];
+
+		out.messages += r->messages;
+		out.bytes += r->bytes;
+		out.waiting += r->done == DL_EMU_NEVER;
+		if (r->done != DL_EMU_NEVER && r->done > out.time)
+			out.time = r->done;
+	}
+	if (!out.waiting && out.time && p->kind && p->kind->bus) {
+		out.algorithm = p->size * 1e12 / out.time;
+		out.bus = out.algorithm * p->kind->bus * (n - 1) / n;
+	}
+	return out;
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Programs of messages: against formulas, against a walk by hand, and at random. */
+#include "config.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "draw.h"
+#include "emu/program.h"
+#include "emu/scenario.h"
+#include "emu_fixture.h"
+
+static uint64_t seed = 20261123;
+
+/* A program's file while it is written. */
+struct text {
+	char *at;
+	size_t size;
+	FILE *to;
+};
+
+static void text_begin(struct text *t, uint32_t ranks)
+{
+	t->to = open_memstream(&t->at, &t->size);
+	assert_non_null(t->to);
+	fprintf(t->to, "num_ranks %u\n", ranks);
+}
+
+static int text_read(struct text *t, uint32_t most, struct dl_emu_program **out)
+{
+	FILE *from;
+	int err;
+
+	fclose(t->to);
+	from = fmemopen(t->at, t->size, "r");
+	assert_non_null(from);
+	err = dl_emu_program_read(from, "program", most, NULL, out);
+	fclose(from);
+	free(t->at);
+	return err;
+}
+
+/* The books are checked every so often. */
+static bool look(void *context, struct dl_emu *e, uint64_t end)
+{
+	(void)context, (void)end;
+	assert_int_equal(dl_emu_audit(e, e->log), 0);
+	return false;
+}
+
+/* A scenario of one line, and of the fixture's own configuration if `own`. */
+static struct dl_emu_result run(struct emu_fixture *w, const char *yaml, bool own, unsigned threads,
+				struct dl_emu_program *p)
+{
+	struct dl_emu_scenario_options o = { .program = true };
+	FILE *from = fmemopen((char *)yaml, strlen(yaml), "r");
+	struct dl_emu_scenario *s;
+	struct dl_emu_result out;
+
+	assert_int_equal(dl_emu_scenario_read_stream(from, "test", w->t, &o, NULL, &s), 0);
+	fclose(from);
+	if (own)
+		s->config = w->c;
+	s->config.threads = threads;
+	assert_int_equal(dl_emu_scenario_set_program(s, p, w->adapter), 0);
+	assert_int_equal(dl_emu_scenario_run(s, NULL, look, NULL, &out), 0);
+	dl_emu_scenario_free(s);
+	return out;
+}
+
+/* ---- without congestion --------------------------------------------------- */
+
+/* One switch, links of 4 bytes a nanosecond, cables of 10 ns, the switch 100 ns. */
+#define BYTE_NS 0.25
+#define EMPTY_NS (10 + 8 * BYTE_NS + 100 + 10)
+
+static double message_ns(double bytes)
+{
+	return EMPTY_NS + (bytes + DL_EMU_HEADERS * ceil(bytes / 2048)) * BYTE_NS;
+}
+
+static void check_time(struct emu_fixture *w, const char *name, uint32_t n, double expected)
+{
+	struct dl_emu_program *p;
+	struct dl_emu_result r;
+
+	assert_int_equal(dl_emu_program_make(name, n, NULL, &p), 0);
+	r = run(w, "{seed: 1}", false, 1, p);
+	assert_int_equal(r.program.waiting, 0);
+	if (fabs(r.program.time / 1e3 - expected) > 0.01 * expected)
+		fail_msg("%s of %u ranks: %.1f ns, expected %.1f", name, n, r.program.time / 1e3,
+			 expected);
+	dl_emu_result_free(&r);
+	dl_emu_program_free(p);
+}
+
+static void test_formulas(void **state)
+{
+	static const uint32_t sizes[] = { 2, 3, 4, 8, 12, 16 };
+	struct emu_fixture w;
+
+	(void)state;
+	emu_fixture_build(&w, (uint32_t[]){ 1, 1, 1 }, false, 16, NULL);
+	emu_fixture_link(&w, DL_FABRIC_QDR, 4);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		uint32_t n = sizes[i];
+		double whole = message_ns(1 << 18), part = message_ns((1 << 18) / n);
+		double steps = 31 - __builtin_clz(n);
+		char halo[32];
+
+		check_time(&w, "allreduce-ring:256K", n, 2 * (n - 1) * part);
+		check_time(&w, "allgather:256K", n, (n - 1) * part);
+		check_time(&w, "alltoall:256K", n, (n - 1) * part);
+		/* (Others begin with messages to where some come from all the same.) */
+		if (!(n & (n - 1))) {
+			check_time(&w, "allreduce-doubling:256K", n, steps * whole);
+			check_time(&w, "allreduce-tree:256K", n, 2 * steps * whole);
+		}
+		check_time(&w, "pipeline:256K:5", n, (n - 1) * whole + 4 * (whole - EMPTY_NS));
+		snprintf(halo, sizeof(halo), "halo:256K:%u", n);
+		check_time(&w, halo, n, whole + (whole - EMPTY_NS));
+	}
+	check_time(&w, "halo:256K:4x2x2", 16, EMPTY_NS + 6 * (message_ns(1 << 18) - EMPTY_NS));
+	emu_fixture_free(&w);
+}
+
+/* ---- one thing after the other -------------------------------------------- */
+
+/* A token that wanders, with calculations: all times add up. */
+static void test_chain(void **state)
+{
+	struct emu_fixture w;
+
+	(void)state;
+	emu_fixture_build(&w, (uint32_t[]){ 1, 1, 1 }, false, 8, NULL);
+	emu_fixture_link(&w, DL_FABRIC_QDR, 4);
+	for (uint32_t round = 0; round < 20; round++) {
+		struct draw d = { .seed = seed + round };
+		struct {
+			uint32_t rank, bytes, ns;
+		} step[40];
+		struct dl_emu_program *p;
+		struct dl_emu_result r;
+		double expected = 0;
+		struct text t;
+
+		for (uint32_t i = 0; i < 40; i++) {
+			step[i].rank = i ? (step[i - 1].rank + 1 + draw_below(&d, 7)) % 8 : 0;
+			step[i].bytes = 1 + draw_below(&d, 9000);
+			step[i].ns = draw_below(&d, 3000);
+			expected += step[i].ns + (i < 39 ? 2 * 50 + message_ns(step[i].bytes) : 0);
+		}
+		text_begin(&t, 8);
+		for (uint32_t rank = 0; rank < 8; rank++) {
+			fprintf(t.to, "rank %u {\n", rank);
+			for (uint32_t i = 0; i < 40; i++) {
+				if (step[i].rank != rank)
+					continue;
+				fprintf(t.to, "c%u: calc %u\n", i, step[i].ns);
+				if (i)
+					fprintf(t.to,
+						"r%u: recv %ub from %u tag %u\nc%u requires r%u\n",
+						i, step[i - 1].bytes, step[i - 1].rank, i, i, i);
+				if (i < 39)
+					fprintf(t.to,
+						"s%u: send %ub to %u tag %u\ns%u requires c%u\n", i,
+						step[i].bytes, step[i + 1].rank, i + 1, i, i);
+			}
+			fprintf(t.to, "}\n");
+		}
+		assert_int_equal(text_read(&t, 8, &p), 0);
+		r = run(&w, "{message_ns: 50}", false, 1, p);
+		assert_int_equal(r.program.waiting, 0);
+		if (fabs(r.program.time / 1e3 - expected) > 100) /* flow-control packets */
+			fail_msg("%f %f", r.program.time / 1e3, expected);
+		dl_emu_result_free(&r);
+		dl_emu_program_free(p);
+	}
+	emu_fixture_free(&w);
+}
+
+/* What begins with another one, and what waits for the CPU. */
+static void test_begun(void **state)
+{
+	static const char text[] =
+		"rank 0 { a: calc 1000 cpu 0 b: calc 1000 cpu 0 c: calc 300 cpu 1\n"
+		"later requires a later: calc 7 cpu 2 d: calc 100 cpu 3 d irequires a }\n"
+		"/* comments */ rank 1 { // and more\n}\n";
+	struct emu_fixture w;
+	struct dl_emu_program *p;
+	struct dl_emu_result r;
+	struct text t;
+
+	(void)state;
+	emu_fixture_build(&w, (uint32_t[]){ 1, 1, 1 }, false, 2, NULL);
+	text_begin(&t, 2);
+	fputs(text, t.to);
+	assert_int_equal(text_read(&t, 2, &p), 0);
+	r = run(&w, "{seed: 1}", false, 1, p);
+	assert_int_equal(r.program.time, 2000000);
+	assert_int_equal(p->cpu_free[1], 300000);
+	assert_int_equal(p->cpu_free[2], 1007000);
+	assert_int_equal(p->cpu_free[3], 100000);
+	assert_int_equal(r.program.messages, 0);
+	dl_emu_result_free(&r);
+	dl_emu_program_free(p);
+	emu_fixture_free(&w);
+}
+
+/* ---- at random ------------------------------------------------------------ */
+
+/* Messages between any ranks; each requires some of those before it in the drawing. */
+static void draw_program(struct draw *d, uint32_t ranks, struct text *t)
+{
+	uint32_t n = 5 + draw_below(d, 60), last[64] = { 0 };
+	struct {
+		uint32_t from, to, bytes, tag, requires[2];
+		bool begun;
+	} m[65];
+
+	for (uint32_t i = 1; i <= n; i++) {
+		m[i].from = draw_below(d, ranks);
+		m[i].to = (m[i].from + 1 + draw_below(d, ranks - 1)) % ranks;
+		m[i].bytes = draw_below(d, draw_one_in(d, 3) ? 20000 : 600);
+		m[i].tag = draw_below(d, 3);
+		m[i].begun = draw_one_in(d, 5);
+		m[i].requires[0] = last[m[i].from];
+		m[i].requires[1] = last[m[i].to];
+		if (draw_one_in(d, 2))
+			last[m[i].from] = i;
+		if (draw_one_in(d, 2))
+			last[m[i].to] = i;
+	}
+	text_begin(t, ranks);
+	for (uint32_t rank = 0; rank < ranks; rank++) {
+		fprintf(t->to, "rank %u {\n", rank);
+		for (uint32_t i = 1; i <= n; i++)
+			for (unsigned int end = 0; end < 2; end++) {
+				if ((end ? m[i].to : m[i].from) != rank)
+					continue;
+				fprintf(t->to, "m%u: %s %ub %s %u tag %u cpu %u\n", i,
+					end ? "recv" : "send", m[i].bytes, end ? "from" : "to",
+					end ? m[i].from : m[i].to, m[i].tag, i % 2);
+				if (m[i].requires[end])
+					fprintf(t->to, "m%u %s m%u\n", i,
+						m[i].begun ? "irequires" : "requires",
+						m[i].requires[end]);
+			}
+		fprintf(t->to, "}\n");
+	}
+}
+
+static void check_world(uint32_t number)
+{
+	struct draw d = { .seed = seed + 1000 + number };
+	uint64_t time = 0, hops = 0;
+	struct emu_fixture w;
+	uint32_t ranks;
+
+	emu_fixture_draw(&d, &w);
+	ranks = 2 + draw_below(&d, w.nadapters < 20 ? w.nadapters - 1 : 19);
+	for (unsigned int threads = 1; threads <= 2; threads++) {
+		struct draw again = d;
+		struct dl_emu_program *p;
+		struct dl_emu_result r;
+		struct text t;
+
+		if (number % 3) {
+			draw_program(&again, ranks, &t);
+			assert_int_equal(text_read(&t, ranks, &p), 0);
+		} else {
+			static const char *const known[] = {
+				"allreduce-ring:5000",	   "allreduce-tree:7000",
+				"allreduce-doubling:3000", "allgather:1",
+				"alltoall:30000",	   "pipeline:5000:3"
+			};
+
+			assert_int_equal(dl_emu_program_make(known[draw_below(&again, 6)], ranks,
+							     NULL, &p),
+					 0);
+		}
+		r = run(&w,
+			draw_one_in(&again, 3) ?
+				"{traffic: [{pattern: uniform, load: 0.3}], duration_ns: 20000}" :
+				"{seed: 1}",
+			true, threads, p);
+		assert_int_equal(r.program.waiting, 0);
+		assert_int_equal(r.state, DL_EMU_DONE);
+		if (threads > 1) {
+			assert_int_equal(r.program.time, time);
+			assert_int_equal(dl_emu_totals(r.emu)->packet_hops, hops);
+		}
+		time = r.program.time;
+		hops = dl_emu_totals(r.emu)->packet_hops;
+		dl_emu_result_free(&r);
+		dl_emu_program_free(p);
+	}
+	emu_fixture_free(&w);
+}
+
+static void test_random(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 250; i++)
+		check_world(i);
+}
+
+/* ---- what is wrong --------------------------------------------------------- */
+
+static void test_refused(void **state)
+{
+	static const char *const wrong[] = {
+		"rank 0 { send 8b to 1 }",
+		"rank 0 { recv 8b from 1 }",
+		"rank 0 { send 8b to 1 tag 1 } rank 1 { recv 8b from 0 tag 2 }",
+		"rank 0 { send 8b to 1 } rank 1 { recv 7b from 0 }",
+		"rank 0 { send 8b to 0 }",
+		"rank 0 { send 8b to 2 }",
+		"rank 2 { }",
+		"rank 0 { a: calc 1 a: calc 2 }",
+		"rank 0 { a: calc 1 a requires b }",
+		"rank 0 { calc 1",
+		"rank 0 { calc 1 cpu 64 }",
+		"rank 0 { a requires a }",
+		"rank 0 { calc 1 } rank 0 { calc 1 }",
+		"rank 0 { calc -1 }",
+		"rank 0 { a: }",
+		"rank 0 { send 2000000000b to 1 }",
+		"rank 0 { jump 3 }",
+		"x",
+	};
+	static const char *const forms[] = {
+		"allreduce-ring", "allreduce-ring:",   "allgather:0", "halo:1K",
+		"halo:1K:3",	  "halo:1K:2x2x2x2",   "pipeline:1K", "pipeline:1K:0",
+		"alltoall:1K:2",  "allreduce-tree:2G", "other:1K",    "allgather:1Q"
+	};
+	struct dl_emu_program *p;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		struct text t;
+
+		text_begin(&t, 2);
+		fputs(wrong[i], t.to);
+		assert_int_equal(text_read(&t, 2, &p), -EINVAL);
+	}
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++)
+		assert_int_equal(dl_emu_program_make(forms[i], 8, NULL, &p), -EINVAL);
+}
+
+/* Without a packet the program does not end, but the run does. */
+static void test_lost(void **state)
+{
+	struct dl_emu_program *p;
+	struct dl_emu_result r;
+	struct emu_fixture w;
+
+	(void)state;
+	emu_fixture_build(&w, (uint32_t[]){ 2, 1, 1 }, false, 2, NULL);
+	assert_int_equal(dl_emu_program_make("allreduce-ring:64K", 4, NULL, &p), 0);
+	r = run(&w, "{faults: [{at_ns: 1000, fault: link_down, node: H_0_0_0_1, port: 1}]}", false,
+		1, p);
+	assert_true(r.program.waiting > 0 && dl_emu_result_finding(&r));
+	dl_emu_result_free(&r);
+	dl_emu_program_free(p);
+	emu_fixture_free(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_formulas), cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_begun),	 cmocka_unit_test(test_random),
+		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_lost),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

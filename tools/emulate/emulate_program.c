@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* `dateline emulate --program`: where its ranks are, and what it took. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/common/hosts.h"
+#include "emulate.h"
+
+#define CABLES 5 /* of those that made it wait */
+
+struct hosts {
+	const struct dl_log *log;
+	uint32_t *port, n, cap;
+};
+
+static int emulate_add_host(void *context, const char *name, const struct find_result *end)
+{
+	struct hosts *h = context;
+
+	(void)name;
+	if (!dl_array_room(h->port, h->n, 1, &h->cap))
+		return -ENOMEM;
+	h->port[h->n++] = end->port;
+	return 0;
+}
+
+/* The ports of a list, or of all adapters. */
+static int emulate_hosts(const struct tool_input *in, const char *list,
+			 const struct dl_emu_scenario *s, struct hosts *h)
+{
+	struct find find = { 0 };
+	const uint32_t *all;
+	uint32_t n = dl_emu_scenario_adapters(s, &all);
+	int err;
+
+	if (!list) {
+		h->port = calloc(n + 1ul, sizeof(*all));
+		h->n = n;
+		if (h->port)
+			memcpy(h->port, all, n * sizeof(*all));
+		return h->port ? 0 : -ENOMEM;
+	}
+	err = find_begin(&find, in);
+	if (!err)
+		err = hosts_read(&find, list, h->log, emulate_add_host, h);
+	find_end(&find);
+	return err;
+}
+
+int emulate_program(const struct tool *tool, const struct tool_input *in, const char *name,
+		    const char *list, struct dl_emu_scenario *s, struct emulate_program *out)
+{
+	struct hosts h = { .log = &tool->log };
+	FILE *from = NULL;
+	int err = emulate_hosts(in, list, s, &h);
+
+	out->name = name;
+	out->port = h.port;
+	if (err)
+		return err;
+	if (dl_emu_program_is_known(name)) {
+		err = dl_emu_program_make(name, h.n, &tool->log, &out->program);
+	} else if (!(from = strcmp(name, "-") ? fopen(name, "re") : stdin)) {
+		err = -errno;
+		dl_log(&tool->log, DL_LOG_ERROR, "cannot open %s: %s: expected a file, or %s", name,
+		       strerror(errno), dl_emu_program_forms);
+	} else {
+		err = dl_emu_program_read(from, name, h.n, &tool->log, &out->program);
+		fclose(from);
+	}
+	return err ? err : dl_emu_scenario_set_program(s, out->program, out->port);
+}
+
+void emulate_program_free(struct emulate_program *p)
+{
+	dl_emu_program_free(p->program);
+	free(p->port);
+}
+
+/* ---- results ------------------------------------------------------------- */
+
+/* The outputs of switches that packets have waited for most, in falling order. */
+static json_t *emulate_waited_json(const struct emulate_run *r)
+{
+	const struct dl_fabric *f = r->fabric;
+	json_t *list = json_array();
+	uint64_t above = UINT64_MAX, most;
+	uint32_t last = 0, port;
+
+	for (unsigned int k = 0; k < CABLES; k++) {
+		most = 0;
+		port = DL_NONE;
+		for (uint32_t i = 0; i < f->nports; i++) {
+			uint64_t queued = dl_emu_port(r->result.emu, i)->queued_ps;
+
+			if (f->nodes[f->ports[i].node].type == DL_FABRIC_SWITCH && queued > most &&
+			    (queued < above || (queued == above && i > last))) {
+				most = queued;
+				port = i;
+			}
+		}
+		if (port == DL_NONE)
+			break;
+		above = most;
+		last = port;
+		json_array_append_new(
+			list, json_pack("{s:o, s:o, s:i, s:f}", "guid",
+					tool_json_guid(f, f->ports[port].node), "name",
+					json_string(dl_fabric_node_name(f, f->ports[port].node)),
+					"port", f->ports[port].num, "queued_ns", most / 1e3));
+	}
+	return list;
+}
+
+static json_t *emulate_gbytes(double bytes)
+{
+	return bytes > 0 ? json_real(bytes * 1e-9) : json_null();
+}
+
+json_t *emulate_program_json(const struct emulate_run *r)
+{
+	const struct dl_emu_program_result *p = &r->result.program;
+	const struct dl_emu_histogram *h = &dl_emu_level(r->result.emu, 0)->message;
+	struct dl_emu_latency m = dl_emu_latency_of(h);
+
+	return json_pack("{s:s, s:I, s:I, s:o, s:I, s:I, s:f, s:f, s:f, s:f, s:o, s:o, s:o}",
+			 "program", r->program, "ranks", (json_int_t)p->ranks, "ranks_waiting",
+			 (json_int_t)p->waiting, "time_ns",
+			 p->waiting ? json_null() : json_real(p->time / 1e3), "messages",
+			 (json_int_t)p->messages, "bytes", (json_int_t)p->bytes, "message_ns_mean",
+			 m.mean, "message_ns_p50", m.p50, "message_ns_p99", m.p99, "message_ns_max",
+			 h->count ? h->largest / 1e3 : 0.0, "algorithm_gbytes_per_s",
+			 emulate_gbytes(p->algorithm), "bus_gbytes_per_s", emulate_gbytes(p->bus),
+			 "waited_for", emulate_waited_json(r));
+}
+
+void emulate_program_print(const json_t *job, FILE *to)
+{
+	tool_print(
+		to, job,
+		"program: {?time_ns}{ranks} ranks, {messages} messages, {bytes} bytes in "
+		"{time_ns:.0} ns{/}{!time_ns}{ranks_waiting} of {ranks} ranks wait for what does "
+		"not come{/}\n"
+		"{?bus_gbytes_per_s}bandwidth: {algorithm_gbytes_per_s:.3} GB/s (algorithm), "
+		"{bus_gbytes_per_s:.3} GB/s (bus)\n{/}"
+		"messages: mean {message_ns_mean:.0} ns, p50 {message_ns_p50:.0} ns, p99 "
+		"{message_ns_p99:.0} ns, longest {message_ns_max:.0} ns\n"
+		"{*waited_for}packets waited {queued_ns:.0} ns in all for \"{name}\" port "
+		"{port}\n{/}");
+}

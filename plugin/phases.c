@@ -10,8 +10,9 @@
  * lock; in it the phases run (states.h), by OpenSM's own functions:
  *
  *	groups   multicast masks that both trees share, if the tree changes
- *	links    a cable that comes goes active, while no entry names it yet;
- *		 maps once more, for VLs that a link got only now
+ *	links    those that are not active get their OperVLs, then their maps, cut to
+ *		 these, and go active: a cable that comes, while no entry names it yet,
+ *		 and one that was down for a moment, or whose switch was
  *	close    entries on which both agree; again until all are confirmed
  *	drain    wait for packets that went by the others
  *	maps     those that change on ports in use; again until all are confirmed
@@ -35,8 +36,8 @@
  * closed unless the groups that the switches hold are a part of the new tree.
  * Switches that were never set up hold nothing, and their links are not active:
  * OpenSM writes the new tables in one phase, and links wait until the maps are
- * confirmed.  If an answer is missing, the new tables are written at once, and the
- * log says so.
+ * confirmed, with their OperVLs where these were too low.  If an answer is missing, the
+ * new tables are written at once, and the log says so.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -116,6 +117,9 @@ static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 	e->phases = p;
 	if (p->origin == DL_PHASES_FROM_NOTHING) {
 		e->metrics.now.transition.blocks = p->plan.writes;
+		/* Else OpenSM's own maps are whole, and confirmed before links go active. */
+		p->links_come = p->next->cut != 0;
+		p->next->cut = 0;
 		/* The plan need not wait in memory where nothing is closed. */
 		if (p->direct && !p->plan.writes_close)
 			dl_transition_release(&p->plan);
@@ -127,9 +131,8 @@ static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 		return;
 	}
 	phases_fill_all(e, p->plan.held);
-	/* See phases_raise_links(). */
-	if (p->links_come)
-		p->next->cut = 0;
+	/* See phases_write_maps(). */
+	p->next->cut = 0;
 	dl_change_enter(e, DL_CHANGE_WAITING);
 }
 
@@ -272,6 +275,7 @@ static int phases_write_groups(struct dl_engine *e)
 	boolean_t *failed = &e->osm->subn.subnet_initialization_error, before = *failed;
 	int err = -EIO;
 
+	e->unconfirmed = (struct dl_osm_names){ .n = 0 };
 	for (unsigned int round = 0; err == -EIO && round < CONFIRM_ROUNDS; round++) {
 		*failed = FALSE;
 		osm_mcast_mgr_process(&e->osm->sm, TRUE);
@@ -284,10 +288,22 @@ static int phases_write_groups(struct dl_engine *e)
 	return err;
 }
 
-static int phases_write_maps(struct dl_engine *e)
+static int phases_set_links(struct dl_engine *e, uint8_t state)
 {
-	if (!osm_qos_setup)
+	osm_link_mgr_process(&e->osm->sm, state);
+	return wait_for_pending_transactions(&e->osm->stats) ? -EINTR : 0;
+}
+
+/* With OperVLs, to which OpenSM cuts maps, if need be. */
+static int phases_write_maps(struct dl_engine *e, bool raise)
+{
+	int err;
+
+	if (!osm_qos_setup || !osm_link_mgr_process)
 		return -EIO;
+	err = raise ? phases_set_links(e, IB_LINK_NO_CHANGE) : 0;
+	if (err)
+		return err;
 	osm_qos_setup(e->osm);
 	return wait_for_pending_transactions(&e->osm->stats) ? -EINTR : 0;
 }
@@ -310,21 +326,21 @@ static int phases_confirm_maps(struct dl_engine *e)
 	for (unsigned int round = 0; !err && round < CONFIRM_ROUNDS; round++) {
 		if (!phases_missing_maps(e))
 			return 0;
-		err = phases_write_maps(e);
+		err = phases_write_maps(e, round);
 	}
 	return err ? err : phases_missing_maps(e) ? -EIO : 0;
 }
 
+/* Packets cross a link by the maps that it has when it goes active. */
 static int phases_raise_links(struct dl_engine *e)
 {
-	static const uint8_t states[] = { IB_LINK_NO_CHANGE, IB_LINK_ARMED, IB_LINK_ACTIVE };
+	int err = phases_write_maps(e, true);
 
-	for (unsigned int i = 0; i < sizeof(states); i++) {
-		osm_link_mgr_process(&e->osm->sm, states[i]);
-		if (wait_for_pending_transactions(&e->osm->stats))
-			return -EINTR;
-	}
-	return phases_write_maps(e);
+	if (!err)
+		err = phases_confirm_maps(e);
+	if (!err)
+		err = phases_set_links(e, IB_LINK_ARMED);
+	return err ? err : phases_set_links(e, IB_LINK_ACTIVE);
 }
 
 /* ---- the phases ----------------------------------------------------------- */
@@ -393,19 +409,22 @@ static int phases_change_maps(struct dl_engine *e)
 	return err ? err : phases_confirm_maps(e);
 }
 
-static void phases_report(struct dl_engine *e, const struct dl_phases *p, bool unproven)
+/* Before the new tables are written all the same, and who confirms these counts. */
+static void phases_report_unproven(struct dl_engine *e)
+{
+	char text[384];
+
+	e->metrics.now.transition.result = DL_METRICS_UNPROVEN;
+	DL_SAY(e->osm, OSM_LOG_INFO, "transition: not proven this one time: %s",
+	       dl_osm_names_say(&e->unconfirmed, UNCONFIRMED, "not all groups are closed", text,
+				sizeof(text)));
+}
+
+static void phases_report(struct dl_engine *e, const struct dl_phases *p)
 {
 	struct dl_metrics_transition *m = &e->metrics.now.transition;
 	const char *links = p->links_come ? "new links active first; " : "";
-	char text[384];
 
-	if (unproven) {
-		m->result = DL_METRICS_UNPROVEN;
-		DL_SAY(e->osm, OSM_LOG_INFO, "transition: not proven this one time: %s",
-		       dl_osm_names_say(&e->unconfirmed, UNCONFIRMED, "not all groups are closed",
-					text, sizeof(text)));
-		return;
-	}
 	m->result = p->direct ? DL_METRICS_DIRECT : DL_METRICS_PHASED;
 	m->phases = p->direct ? 1 : 2 + (p->plan.maps_changed != 0);
 	if (p->origin == DL_PHASES_FROM_NOTHING) {
@@ -451,7 +470,7 @@ static void phases_stay_closed(struct dl_engine *e)
 	e->next_sweep = DL_NEXT_AT_ONCE;
 }
 
-/* Which ports' maps does OpenSM still cut, now that links are active? */
+/* Which ports' maps does OpenSM still cut? */
 static void phases_count_cut(struct dl_engine *e)
 {
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
@@ -465,9 +484,9 @@ static void phases_finish(struct dl_engine *e, bool confirmed, bool unproven)
 	struct dl_phases *p = e->phases;
 	bool settled;
 
-	phases_report(e, p, unproven);
-	if (p->links_come)
-		phases_count_cut(e);
+	if (!unproven)
+		phases_report(e, p);
+	phases_count_cut(e);
 	/*
 	 * What a direct write left open is a mixture, unless the old ones are a part.
 	 * Whoever did not confirm that entries are closed may have old maps, too.
@@ -512,12 +531,14 @@ static bool phases_run(struct dl_engine *e, bool rerouted)
 
 	if (!err)
 		err = phases_change_maps(e);
-	/* There may be no old tables to return to. */
-	unproven = err == -EIO && p->origin != DL_PHASES_FROM_FORCE;
+	/* There may be no old tables to return to, or these name links that OpenSM raises. */
+	unproven = err == -EIO && (p->origin != DL_PHASES_FROM_FORCE || p->links_return);
 	if (err == -EIO && !unproven) {
 		phases_stay_closed(e);
 		return true;
 	}
+	if (unproven)
+		phases_report_unproven(e);
 	if (!err || unproven)
 		err = phases_enter(e, DL_CHANGE_OPENING);
 	if (!err)

@@ -24,7 +24,8 @@ struct dl_phases {
 	struct dl_transition plan;
 	struct dl_fabric_match old_of; /* the fabric of `next` in that of `from` */
 	/* What was found out about the subnet: */
-	bool links_come;   /* cables that come must be active before entries name them */
+	bool links_come;   /* cables that come must be active before entries name them, */
+	bool links_return; /* ... and those that were down are not active, and named */
 	bool old_branches; /* they may meet old multicast branches */
 	bool ghost_ports;  /* ports without a cable are still active */
 	bool trees_differ; /* the old tree has cables that the new one lacks */

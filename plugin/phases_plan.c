@@ -39,8 +39,30 @@ static bool leads_to_switch(const struct dl_fabric *f, uint32_t s, unsigned int 
 	return dl_fabric_peer_switch(f, f->nodes[f->switches[s]].first_port + port) != DL_NONE;
 }
 
+static bool is_waiting_link(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s,
+			    unsigned int o)
+{
+	osm_physp_t *physp = leads_to_switch(f, s, o) ? find_physp(e, f, s, o) : NULL;
+
+	return physp && osm_physp_get_port_state(physp) < IB_LINK_ACTIVE;
+}
+
+/* Has a cable between switches come, or been down? */
+static bool has_waiting_links(const struct dl_engine *e, const struct dl_fabric *f)
+{
+	bool any = false;
+
+	CL_PLOCK_ACQUIRE(&e->osm->lock);
+	for (uint32_t s = 0; s < f->nswitches && !any; s++)
+		for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports && !any; o++)
+			any = is_waiting_link(e, f, s, o);
+	CL_PLOCK_RELEASE(&e->osm->lock);
+	return any;
+}
+
 /*
- * Cables between switches that come must go active before entries name them.
+ * Cables between switches that come must go active before entries name them.  One that
+ * was down for a moment is named by old entries: its switches may have been down, too.
  * A port whose cable has gone from OpenSM's view, while the port is still
  * active, may carry packets to a switch that does not answer: the mixture is
  * then more than the fabric shows.
@@ -51,13 +73,18 @@ static void look_at_port(const struct dl_engine *e, struct dl_phases *p, uint32_
 	const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
 	osm_physp_t *physp = find_physp(e, f, s, o);
 	unsigned int state = physp ? osm_physp_get_port_state(physp) : 0;
+	bool waits = is_waiting_link(e, f, s, o);
 	uint32_t was;
 
 	if (f->ports[n->first_port + o].peer == DL_NONE)
 		p->ghost_ports |= state > IB_LINK_INIT;
-	if (!leads_to_switch(f, s, o) || !dl_fabric_match_recabled(&p->old_of, s, o))
+	p->links_come |= waits;
+	if (!leads_to_switch(f, s, o))
 		return;
-	p->links_come |= state < IB_LINK_ACTIVE;
+	if (!dl_fabric_match_recabled(&p->old_of, s, o)) {
+		p->links_return |= waits;
+		return;
+	}
 	was = dl_fabric_match_port(&p->old_of, n->first_port + o);
 	/* A new switch or a moved cable may lead into old branches. */
 	p->old_branches |= was == DL_NONE || p->from->fabric->ports[was].peer != DL_NONE;
@@ -249,7 +276,7 @@ static int phases_decide(const struct dl_engine *e, struct dl_phases *p)
 	if (err)
 		return err;
 	if (p->origin == DL_PHASES_FROM_NOTHING)
-		p->links_come = p->ghost_ports = false;
+		p->ghost_ports = false;
 	if (p->plan.maps_changed || p->ghost_ports)
 		return 0;
 	p->direct = !p->plan.writes_close || !p->plan.writes_open;
@@ -266,7 +293,9 @@ int dl_phases_plan(const struct dl_engine *e, struct dl_sweep *next, struct dl_p
 	int err = 0;
 
 	if (!next->proven || !e->options.transitions || !(known || e->recall.known) ||
-	    !phases_can_run() || (known && dl_phases_same_routing(e->in_force, next)))
+	    !phases_can_run() ||
+	    (known && dl_phases_same_routing(e->in_force, next) &&
+	     !has_waiting_links(e, next->fabric)))
 		return 0;
 	p = calloc(1, sizeof(*p));
 	if (!p)

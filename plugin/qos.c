@@ -276,12 +276,13 @@ int dl_qos_count_cut(const struct dl_engine *e, struct dl_sweep *sweep)
 	return 0;
 }
 
-/* As OpenSM cuts it: all but VL 15 to OperVLs. */
-static bool holds_map(osm_physp_t *p, uint8_t in, dl_tables_sl2vl_row row)
+/* As OpenSM cuts it: all but VL 15 to OperVLs, which must have risen between switches. */
+static bool holds_map(osm_physp_t *p, uint8_t in, dl_tables_sl2vl_row row, unsigned int vls)
 {
 	unsigned int op_vls = ib_port_info_get_op_vls(&p->port_info);
 	unsigned int mask = op_vls ? (1u << (op_vls - 1)) - 1 : 0;
 
+	mask = vls ? vls - (vls != 15) : mask;
 	for (unsigned int sl = 0; sl < 16; sl++) {
 		unsigned int vl = dl_tables_sl2vl_get(row, sl);
 
@@ -300,6 +301,7 @@ static uint64_t count_missing_at(struct dl_engine *e, const struct dl_fabric *f,
 	osm_physp_t *port0 = sw ? osm_node_get_physp_ptr(sw->p_node, 0) : NULL;
 	dl_tables_sl2vl_row row;
 	uint64_t missing = 0;
+	unsigned int vls;
 
 	if (!port0 || !(port0->port_info.capability_mask & IB_PORT_CAP_HAS_SL_MAP))
 		return 0;
@@ -308,10 +310,11 @@ static uint64_t count_missing_at(struct dl_engine *e, const struct dl_fabric *f,
 
 		if (!p || ports[out].peer == DL_NONE || osm_physp_get_port_state(p) == IB_LINK_DOWN)
 			continue;
+		vls = dl_fabric_peer_switch(f, n->first_port + out) == DL_NONE ? 0 : ports[out].vls;
 		for (unsigned int in = 0; in <= n->nports; in++)
 			if ((!in || ports[in].peer != DL_NONE) &&
 			    dl_engine_find_map(e, p, in, out, &row))
-				missing += !holds_map(p, in, row);
+				missing += !holds_map(p, in, row, vls);
 	}
 	if (missing)
 		dl_osm_names_add(&e->unconfirmed, sw);

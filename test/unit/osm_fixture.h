@@ -54,8 +54,10 @@ struct osm_fixture {
 	/* The switch that falls silent after so many more written blocks. */
 	struct osm_fixture_switch *dies;
 	unsigned int dies_after;
-	/* Called after each block that is written, unless NULL. */
+	bool low_vls; /* does OperVLs not rise? */
+	/* Called after each block that is written, and when a link goes active, unless NULL. */
 	void (*watch)(struct osm_fixture *x);
+	void (*raised)(struct osm_fixture *x, osm_physp_t *p);
 	char log[OSM_FIXTURE_LOG];
 };
 

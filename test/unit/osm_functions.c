@@ -255,6 +255,19 @@ int osm_qos_setup(osm_opensm_t *osm)
 	return 0;
 }
 
+static void set_link(osm_physp_t *p, uint8_t state)
+{
+	osm_subn_t *subn = &osm_fixture_current->osm->subn;
+
+	if (state != IB_LINK_NO_CHANGE)
+		ib_port_info_set_port_state(&p->port_info, state);
+	else if (!osm_fixture_current->low_vls)
+		ib_port_info_set_op_vls(&p->port_info,
+					osm_physp_calc_link_op_vls(NULL, subn, p, 0));
+	if (state == IB_LINK_ACTIVE && osm_fixture_current->raised)
+		osm_fixture_current->raised(osm_fixture_current, p);
+}
+
 int osm_link_mgr_process(osm_sm_t *sm, const uint8_t state)
 {
 	cl_qmap_t *map = &sm->p_subn->node_guid_tbl;
@@ -263,8 +276,8 @@ int osm_link_mgr_process(osm_sm_t *sm, const uint8_t state)
 		osm_node_t *node = (osm_node_t *)at;
 
 		for (unsigned int i = 1; i < node->physp_tbl_size; i++)
-			if (state != IB_LINK_NO_CHANGE && node->physp_table[i].p_remote_physp)
-				ib_port_info_set_port_state(&node->physp_table[i].port_info, state);
+			if (node->physp_table[i].p_remote_physp)
+				set_link(&node->physp_table[i], state);
 	}
 	return 0;
 }

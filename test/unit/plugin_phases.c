@@ -110,6 +110,79 @@ static void a_cable_that_comes_goes_active_first(void **state)
 	osm_fixture_free(x);
 }
 
+/* ---- links that go active --------------------------------------------------------- */
+
+static unsigned int raised, raised_early;
+
+/* Maps are those of the plan before packets can cross. */
+static void check_raised(struct osm_fixture *x, osm_physp_t *p)
+{
+	raised += p->p_node->sw != NULL;
+	raised_early += dl_qos_count_missing_maps(x->engine) != 0;
+}
+
+/* As a port is that has just come up. */
+static void come_up(osm_physp_t *p)
+{
+	ib_port_info_set_port_state(&p->port_info, IB_LINK_INIT);
+	ib_port_info_set_op_vls(&p->port_info, 1);
+}
+
+static void watch_links(struct osm_fixture *x)
+{
+	raised = raised_early = 0;
+	x->raised = check_raised;
+	x->log[0] = '\0';
+	x->sweeps_asked = 0;
+}
+
+/* It comes back within a sweep: the cables are the same, and the tables. */
+static void a_switch_that_was_down_for_a_moment(void **state)
+{
+	struct osm_fixture *x = watched("drain_ms=1");
+	osm_switch_t *sw = osm_fixture_switch(x, 6);
+	struct osm_fixture_switch *hw = osm_fixture_hardware(x, sw);
+
+	(void)state;
+	memset(hw->maps, 0, sizeof(hw->maps));
+	for (unsigned int o = 1; o < sw->num_ports; o++)
+		if (sw->p_node->physp_table[o].p_remote_physp) {
+			come_up(&sw->p_node->physp_table[o]);
+			come_up(sw->p_node->physp_table[o].p_remote_physp);
+		}
+	watch_links(x);
+	assert_true(osm_fixture_sweep(x));
+	assert_true(raised > 0);
+	assert_int_equal(raised_early, 0);
+	assert_int_equal(loops, 0);
+	assert_int_equal(osm_fixture_logged(x, "new links active first; any mixture is safe"), 1);
+	assert_int_equal(x->sweeps_asked, 0);
+	/* Its OperVLs does not rise: who has not the whole maps is named. */
+	come_up(osm_fixture_link(sw, 0));
+	x->low_vls = true;
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "not proven this one time: 1 switch does not"), 1);
+	osm_fixture_free(x);
+}
+
+static void links_that_come_up_with_few_vls(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(X, Y, "drain_ms=1");
+
+	(void)state;
+	for (unsigned int s = 0; s < X * Y; s++)
+		for (unsigned int o = 1; o < osm_fixture_switch(x, s)->num_ports; o++)
+			come_up(&osm_fixture_switch(x, s)->p_node->physp_table[o]);
+	watch_links(x);
+	assert_true(osm_fixture_sweep(x));
+	assert_true(raised > 0);
+	assert_int_equal(raised_early, 0);
+	assert_int_equal(osm_fixture_logged(x, "not in force"), 0);
+	assert_int_equal(osm_fixture_logged(x, "from switches that held nothing: 1 phase"), 1);
+	assert_int_equal(x->sweeps_asked, 0);
+	osm_fixture_free(x);
+}
+
 static void transitions_none_writes_at_once(void **state)
 {
 	struct osm_fixture *x = watched("transitions=none");
@@ -282,6 +355,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_failure_takes_two_phases),
 		cmocka_unit_test(a_cable_that_comes_goes_active_first),
+		cmocka_unit_test(a_switch_that_was_down_for_a_moment),
+		cmocka_unit_test(links_that_come_up_with_few_vls),
 		cmocka_unit_test(transitions_none_writes_at_once),
 		cmocka_unit_test(groups_are_closed_where_the_tree_changes),
 		cmocka_unit_test(another_mode_takes_three_phases),

@@ -130,8 +130,17 @@ static void maps_that_are_missing(void **state)
 	assert_int_equal(dl_qos_count_missing_maps(x->engine), 0);
 	sw->p_node->physp_table[0].port_info.capability_mask = IB_PORT_CAP_HAS_SL_MAP;
 	*map = was;
-	/* OpenSM cuts to OperVLs all VLs but 15. */
+	/* OpenSM cuts to OperVLs all VLs but 15: between switches such a map is another one. */
 	ib_port_info_set_op_vls(&p->port_info, 2);
+	assert_int_equal(dl_qos_count_missing_maps(x->engine), 0);
+	osm_qos_setup(x->osm);
+	assert_true(dl_qos_count_missing_maps(x->engine) > 0);
+	ib_port_info_set_op_vls(&p->port_info, 4);
+	osm_qos_setup(x->osm);
+	assert_int_equal(dl_qos_count_missing_maps(x->engine), 0);
+	/* An end port may have it. */
+	p = osm_fixture_adapter(x, 4)->p_physp->p_remote_physp;
+	ib_port_info_set_op_vls(&p->port_info, 1);
 	assert_true(dl_qos_count_missing_maps(x->engine) > 0);
 	osm_qos_setup(x->osm);
 	assert_int_equal(dl_qos_count_missing_maps(x->engine), 0);

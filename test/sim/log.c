@@ -17,24 +17,6 @@
 #define RIVALS_WITHIN (2 * SIM_SECOND)
 #define MOST_HELD (sizeof(((struct sim_log *)NULL)->held) / sizeof(struct sim_held))
 
-void sim_log_unsafe(struct sim *sim, enum sim_finding what, const char *text)
-{
-	struct sim_log *l = &sim->log;
-
-	/* A sweep that is not proven writes on after it has said so. */
-	for (uint32_t i = 0; i < sim->nsms; i++)
-		if (sim->sms[i].pid && sim->sms[i].unproven == sim->sms[i].sweep_at) {
-			sim->admitted++;
-			return;
-		}
-	if (l->nheld < MOST_HELD) {
-		l->held[l->nheld].what = what;
-		l->held[l->nheld].time = sim->now;
-		snprintf(l->held[l->nheld].text, sizeof(l->held[l->nheld].text), "%s", text);
-	}
-	l->nheld++;
-}
-
 /* Have two subnet managers just written tables, each as the master?  No engine can help. */
 static bool has_rivals(const struct sim *sim)
 {
@@ -43,6 +25,26 @@ static bool has_rivals(const struct sim *sim)
 	for (uint32_t i = 0; i < sim->nsms; i++)
 		n += sim->sms[i].wrote_at && sim->now < sim->sms[i].wrote_at + RIVALS_WITHIN;
 	return n > 1;
+}
+
+void sim_log_unsafe(struct sim *sim, enum sim_finding what, const char *text)
+{
+	struct sim_log *l = &sim->log;
+	bool admitted = has_rivals(sim);
+
+	/* A sweep that is not proven writes on after it has said so. */
+	for (uint32_t i = 0; i < sim->nsms; i++)
+		admitted |= sim->sms[i].pid && sim->sms[i].unproven == sim->sms[i].sweep_at;
+	if (admitted) {
+		sim->admitted++;
+		return;
+	}
+	if (l->nheld < MOST_HELD) {
+		l->held[l->nheld].what = what;
+		l->held[l->nheld].time = sim->now;
+		snprintf(l->held[l->nheld].text, sizeof(l->held[l->nheld].text), "%s", text);
+	}
+	l->nheld++;
 }
 
 void sim_log_flush(struct sim *sim, bool proven)

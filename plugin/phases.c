@@ -12,7 +12,8 @@
  *	groups   multicast masks that both trees share, if the tree changes
  *	links    those that are not active get their OperVLs, then their maps, cut to
  *		 these, and go active: a cable that comes, while no entry names it yet,
- *		 and one that was down for a moment, or whose switch was
+ *		 and one that was down for a moment, or whose switch was; ports whose
+ *		 cable OpenSM does not see go down
  *	close    entries on which both agree; again until all are confirmed
  *	drain    wait for packets that went by the others
  *	maps     those that change on ports in use; again until all are confirmed
@@ -53,8 +54,8 @@
 #include "recall.h"
 #include "sweep.h"
 
-#define CONFIRM_ROUNDS 5
-#define UNCONFIRMED "confirm that entries are closed, or SL-to-VL maps"
+#define GROUP_ROUNDS 5
+#define UNCONFIRMED "confirm closed entries, ports that go down, or SL-to-VL maps"
 #define DRAIN_STEP_MS 10
 /* IBA: the life time is 4.096 us times two to the power of this; more: none. */
 #define HOQ_MAX 19
@@ -244,13 +245,17 @@ static void phases_send_tables(struct dl_engine *e)
 	free(forced);
 }
 
-/* Write tables; path queries are answered by `shown`.  0 or -EIO, -EINTR. */
+/*
+ * Write tables, and again while that helps: OpenSM repeats what gets no answer.  Path
+ * queries are answered by `shown`.  0 or -EIO, -EINTR.
+ */
 static int phases_write_tables(struct dl_engine *e, const struct dl_tables *t,
 			       const struct dl_tables *shown)
 {
-	uint64_t *blocks = &e->metrics.now.transition.blocks, left = 0;
+	uint64_t *blocks = &e->metrics.now.transition.blocks, left = UINT64_MAX, before;
 
-	for (unsigned int round = 0; round < CONFIRM_ROUNDS; round++) {
+	do {
+		before = left;
 		CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 		phases_fill_all(e, t);
 		*blocks += phases_count_missing(e, t);
@@ -260,10 +265,8 @@ static int phases_write_tables(struct dl_engine *e, const struct dl_tables *t,
 		if (wait_for_pending_transactions(&e->osm->stats))
 			return -EINTR;
 		left = phases_missing_blocks(e, t);
-		if (!left)
-			return 0;
-	}
-	return -EIO;
+	} while (left && left < before);
+	return left ? -EIO : 0;
 }
 
 /*
@@ -276,7 +279,7 @@ static int phases_write_groups(struct dl_engine *e)
 	int err = -EIO;
 
 	e->unconfirmed = (struct dl_osm_names){ .n = 0 };
-	for (unsigned int round = 0; err == -EIO && round < CONFIRM_ROUNDS; round++) {
+	for (unsigned int round = 0; err == -EIO && round < GROUP_ROUNDS; round++) {
 		*failed = FALSE;
 		osm_mcast_mgr_process(&e->osm->sm, TRUE);
 		if (wait_for_pending_transactions(&e->osm->stats))
@@ -321,14 +324,15 @@ static uint64_t phases_missing_maps(struct dl_engine *e)
 /* No entry leads where a switch may still have another map. */
 static int phases_confirm_maps(struct dl_engine *e)
 {
+	uint64_t left = phases_missing_maps(e), before = left;
 	int err = 0;
 
-	for (unsigned int round = 0; !err && round < CONFIRM_ROUNDS; round++) {
-		if (!phases_missing_maps(e))
-			return 0;
+	for (unsigned int round = 0; !err && left && (round < 2 || left < before); round++) {
+		before = left;
 		err = phases_write_maps(e, round);
+		left = phases_missing_maps(e);
 	}
-	return err ? err : phases_missing_maps(e) ? -EIO : 0;
+	return err ? err : left ? -EIO : 0;
 }
 
 /* Packets cross a link by the maps that it has when it goes active. */
@@ -341,6 +345,30 @@ static int phases_raise_links(struct dl_engine *e)
 	if (!err)
 		err = phases_set_links(e, IB_LINK_ARMED);
 	return err ? err : phases_set_links(e, IB_LINK_ACTIVE);
+}
+
+static uint32_t phases_count_ghosts(struct dl_engine *e)
+{
+	uint32_t n;
+
+	CL_PLOCK_ACQUIRE(&e->osm->lock);
+	n = dl_phases_count_ghosts(e, e->in_force->fabric);
+	CL_PLOCK_RELEASE(&e->osm->lock);
+	return n;
+}
+
+/* What comes from behind a port without a cable was not proven together with new entries. */
+static int phases_drop_links(struct dl_engine *e)
+{
+	uint32_t left = phases_count_ghosts(e), before = UINT32_MAX;
+	int err = 0;
+
+	while (!err && left && left < before) {
+		before = left;
+		err = phases_set_links(e, IB_LINK_NO_CHANGE);
+		left = phases_count_ghosts(e);
+	}
+	return err ? err : left ? -EIO : 0;
 }
 
 /* ---- the phases ----------------------------------------------------------- */
@@ -383,11 +411,12 @@ static int phases_close(struct dl_engine *e, struct dl_phases *p)
 		if (!err)
 			err = phases_write_groups(e);
 	}
-	if (!err && p->links_come) {
+	if (!err && (p->links_come || p->ghost_ports))
 		err = phases_enter(e, DL_CHANGE_LINKS);
-		if (!err)
-			err = phases_raise_links(e);
-	}
+	if (!err && p->ghost_ports)
+		err = phases_drop_links(e);
+	if (!err && p->links_come)
+		err = phases_raise_links(e);
 	if (err || p->direct)
 		return err;
 	p->closed_at = dl_clock_monotonic();

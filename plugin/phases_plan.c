@@ -61,23 +61,50 @@ static bool has_waiting_links(const struct dl_engine *e, const struct dl_fabric 
 }
 
 /*
+ * A port whose cable has gone from OpenSM's view, while the port is still active, may
+ * carry packets of a switch that does not answer: the mixture is then more than the
+ * fabric shows, until OpenSM takes the port down.
+ */
+static bool is_ghost(const struct dl_fabric *f, uint32_t port, const osm_physp_t *physp)
+{
+	return f->ports[port].peer == DL_NONE && physp &&
+	       osm_physp_get_port_state(physp) > IB_LINK_INIT;
+}
+
+uint32_t dl_phases_count_ghosts(struct dl_engine *e, const struct dl_fabric *f)
+{
+	uint32_t ghosts = 0;
+
+	e->unconfirmed = (struct dl_osm_names){ .n = 0 };
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
+		osm_switch_t *sw = dl_sweep_switch(e, f, s);
+		uint32_t before = ghosts;
+
+		for (unsigned int o = 1; sw && o <= n->nports; o++) {
+			osm_physp_t *physp = osm_node_get_physp_ptr(sw->p_node, o);
+
+			ghosts += is_ghost(f, n->first_port + o, physp) &&
+				  !osm_physp_get_remote(physp);
+		}
+		if (ghosts > before)
+			dl_osm_names_add(&e->unconfirmed, sw);
+	}
+	return ghosts;
+}
+
+/*
  * Cables between switches that come must go active before entries name them.  One that
  * was down for a moment is named by old entries: its switches may have been down, too.
- * A port whose cable has gone from OpenSM's view, while the port is still
- * active, may carry packets to a switch that does not answer: the mixture is
- * then more than the fabric shows.
  */
 static void look_at_port(const struct dl_engine *e, struct dl_phases *p, uint32_t s, unsigned int o)
 {
 	const struct dl_fabric *f = p->next->fabric;
 	const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
-	osm_physp_t *physp = find_physp(e, f, s, o);
-	unsigned int state = physp ? osm_physp_get_port_state(physp) : 0;
 	bool waits = is_waiting_link(e, f, s, o);
 	uint32_t was;
 
-	if (f->ports[n->first_port + o].peer == DL_NONE)
-		p->ghost_ports |= state > IB_LINK_INIT;
+	p->ghost_ports |= is_ghost(f, n->first_port + o, find_physp(e, f, s, o));
 	p->links_come |= waits;
 	if (!leads_to_switch(f, s, o))
 		return;

@@ -25,6 +25,12 @@ void dl_phases_look_at_groups(const struct dl_engine *e, struct dl_phases *p);
 int dl_phases_close_group(const struct dl_phases *p, const struct dl_tables_masks *before,
 			  struct dl_tables_masks *masks);
 
+/*
+ * Active ports of a fabric whose cable OpenSM does not see; the link manager takes them
+ * down.  Names their switches as those that do not confirm.  Holding OpenSM's lock.
+ */
+uint32_t dl_phases_count_ghosts(struct dl_engine *e, const struct dl_fabric *f);
+
 /* Forget a plan that was not begun. */
 void dl_phases_discard(struct dl_phases *planned);
 void dl_phases_free(struct dl_phases *p);

@@ -22,7 +22,7 @@
  *	                         SETTLED or UNKNOWN                        SETTLED or UNKNOWN
  *
  * Phases that a change does not need are left out: GROUPS where the tree stays, LINKS
- * where no cable comes, CLOSING and DRAINING where any mixture is safe.
+ * where no link goes active or down, CLOSING and DRAINING where any mixture is safe.
  *
  * If a switch dies in the middle, its answers stay out.  Up to MAPS the change is given
  * up: the closed tables are a part of the old ones, which are in force again (SETTLED),

@@ -25,7 +25,7 @@ enum dl_change_state {
 	DL_CHANGE_WRITING,  /* OpenSM writes new tables without phases */
 	DL_CHANGE_WAITING,  /* OpenSM has the old tables, and the phases wait for its report */
 	DL_CHANGE_GROUPS,   /* groups get the ports of both trees only */
-	DL_CHANGE_LINKS,    /* cables that have come go active */
+	DL_CHANGE_LINKS,    /* links go active, ports without a cable down */
 	DL_CHANGE_CLOSING,  /* entries on which both sets agree are written, others closed */
 	DL_CHANGE_DRAINING, /* packets that went by closed entries leave */
 	DL_CHANGE_MAPS,	    /* the new SL-to-VL maps are written */

@@ -278,6 +278,9 @@ int osm_link_mgr_process(osm_sm_t *sm, const uint8_t state)
 		for (unsigned int i = 1; i < node->physp_tbl_size; i++)
 			if (node->physp_table[i].p_remote_physp)
 				set_link(&node->physp_table[i], state);
+			else
+				ib_port_info_set_port_state(&node->physp_table[i].port_info,
+							    IB_LINK_DOWN);
 	}
 	return 0;
 }

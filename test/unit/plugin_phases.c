@@ -165,6 +165,35 @@ static void a_switch_that_was_down_for_a_moment(void **state)
 	osm_fixture_free(x);
 }
 
+static bool loses_cable;
+
+/* When entries close, the neighbour of a silent switch has taken its port down. */
+static void check_ghost(struct osm_fixture *x)
+{
+	check_instant(x);
+	if (x->engine->change == DL_CHANGE_CLOSING || x->engine->change == DL_CHANGE_OPENING) {
+		loses_cable = true;
+		assert_int_equal(dl_phases_count_ghosts(x->engine, x->engine->in_force->fabric), 0);
+	}
+}
+
+static void a_port_without_a_cable_goes_down_first(void **state)
+{
+	struct osm_fixture *x = watched("drain_ms=1");
+	osm_physp_t *p = osm_fixture_link(osm_fixture_switch(x, 6), 0);
+
+	(void)state;
+	loses_cable = false;
+	osm_fixture_cut(p);
+	ib_port_info_set_port_state(&p->port_info, IB_LINK_ACTIVE);
+	x->watch = check_ghost;
+	assert_true(osm_fixture_sweep(x));
+	assert_true(loses_cable);
+	assert_int_equal(loops, 0);
+	assert_int_equal(osm_fixture_logged(x, "transition: 2 phases, "), 1);
+	osm_fixture_free(x);
+}
+
 static void links_that_come_up_with_few_vls(void **state)
 {
 	struct osm_fixture *x = osm_fixture_torus(X, Y, "drain_ms=1");
@@ -271,8 +300,8 @@ static bool dies(unsigned int s, unsigned int after)
 		char named[256];
 
 		snprintf(named, sizeof(named),
-			 "ERR DL26: 1 switch does not confirm that entries are closed, or SL-to-VL "
-			 "maps (%s)",
+			 "ERR DL26: 1 switch does not confirm closed entries, ports that go down, "
+			 "or SL-to-VL maps (%s)",
 			 dead->p_node->print_desc);
 		assert_int_equal(osm_fixture_logged(x, named) +
 					 osm_fixture_logged(x, "DL26: not all groups are closed"),
@@ -356,6 +385,7 @@ int main(void)
 		cmocka_unit_test(a_failure_takes_two_phases),
 		cmocka_unit_test(a_cable_that_comes_goes_active_first),
 		cmocka_unit_test(a_switch_that_was_down_for_a_moment),
+		cmocka_unit_test(a_port_without_a_cable_goes_down_first),
 		cmocka_unit_test(links_that_come_up_with_few_vls),
 		cmocka_unit_test(transitions_none_writes_at_once),
 		cmocka_unit_test(groups_are_closed_where_the_tree_changes),

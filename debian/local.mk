@@ -1,5 +1,6 @@
 # Packages for Debian; the tarball is their source.
 EXTRA_DIST += \
+	debian/README.source \
 	debian/changelog \
 	debian/control \
 	debian/copyright \
@@ -8,12 +9,14 @@ EXTRA_DIST += \
 	debian/libdateline0.install \
 	debian/libdateline0.symbols \
 	debian/not-installed \
+	debian/opensm-dateline.README.Debian \
 	debian/opensm-dateline.install \
 	debian/opensm-dateline.lintian-overrides \
 	debian/opensm-dateline.postrm \
 	debian/opensm-dateline.triggers \
 	debian/rules \
 	debian/source/format \
+	debian/systemd/dateline.conf \
 	debian/tests/command \
 	debian/tests/control \
 	debian/tests/library \

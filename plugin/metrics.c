@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Numbers for monitoring: counted in each sweep, and written with metrics=
- * when OpenSM starts and ends, in each heavy sweep, and when it reports that
- * it has become standby.
+ * when OpenSM starts and ends, in each heavy sweep, when it reports that it has
+ * become standby, and with sa_db_dump when groups have changed.
  *
  * All calls come from the sweeping thread, but for the first and the last, when
  * that thread does not run.  Nothing is written between sweeps: the service manager
@@ -57,16 +57,26 @@ void dl_metrics_stop(struct dl_engine *e)
 	metrics_publish(e);
 }
 
-/* Multicast LIDs in use.  OpenSM's lock is held. */
+/* Multicast LIDs in use, and who uses most.  OpenSM's lock is held. */
 static void metrics_count_groups(struct dl_engine *e)
 {
-	void *const *boxes = e->osm->subn.mboxes;
-	uint64_t n = 0;
-	size_t i;
+	const osm_subn_t *subn = &e->osm->subn;
+	uint64_t *number = e->metrics.now.number, n = 0, most = 0;
+	const cl_map_item_t *end = cl_qmap_end(&subn->port_guid_tbl), *at;
 
-	for (i = 0; i < sizeof(e->osm->subn.mboxes) / sizeof(*boxes); i++)
-		n += boxes[i] != NULL;
-	e->metrics.now.number[DL_METRICS_GROUPS] = n;
+	for (size_t i = 0; i < sizeof(subn->mboxes) / sizeof(*subn->mboxes); i++)
+		n += subn->mboxes[i] != NULL;
+	for (at = cl_qmap_head(&subn->port_guid_tbl); at != end; at = cl_qmap_next(at)) {
+		uint64_t joined = cl_qlist_count(&((const osm_port_t *)at)->mcm_list);
+
+		most = joined > most ? joined : most;
+	}
+	number[DL_METRICS_GROUPS] = n;
+	number[DL_METRICS_GROUPS_PER_PORT] = most;
+	number[DL_METRICS_GROUP_CAPACITY] =
+		subn->max_mcast_lid_ho < IB_LID_MCAST_START_HO ?
+			0 :
+			subn->max_mcast_lid_ho - IB_LID_MCAST_START_HO + 1;
 }
 
 void dl_metrics_event(struct dl_engine *e, osm_epi_event_id_t event)
@@ -79,6 +89,8 @@ void dl_metrics_event(struct dl_engine *e, osm_epi_event_id_t event)
 		break;
 	case OSM_EVENT_ID_SUBNET_UP:
 		m->subnet_up = unix_time();
+		/* fall through */
+	case OSM_EVENT_ID_SA_DB_DUMPED: /* with sa_db_dump: groups may have changed */
 		CL_PLOCK_ACQUIRE(&e->osm->lock);
 		if (e->in_force)
 			metrics_count_groups(e);

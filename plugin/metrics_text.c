@@ -67,6 +67,10 @@ static const struct {
 	       "Cables and switches on the list that stay in use: the only way to others."),
 	NUMBER(ENTRIES, "forwarding_entries", "Entries of the unicast forwarding tables in force."),
 	NUMBER(GROUPS, "multicast_groups", "Multicast LIDs in use."),
+	NUMBER(GROUP_CAPACITY, "multicast_groups_capacity",
+	       "Multicast LIDs that all switches have room for."),
+	NUMBER(GROUPS_PER_PORT, "multicast_groups_per_port",
+	       "Multicast groups that one port has joined, at most."),
 	NUMBER(PAIRS, "pairs",
 	       "Pairs of an end port and a LID that the tables in force were "
 	       "verified by."),

@@ -130,6 +130,21 @@ scraped() {
 	[[ -z $(comm -23 "$T/used" "$T/written") ]]
 }
 
+@test "with sa_db_dump groups are counted without a heavy sweep" {
+	local sweeps
+
+	metrics_up 3 3 1 proven sa_db_dump=TRUE sweep_interval=1
+	values multicast_groups_per_port 0
+	sweeps=$(value 'sweeps_total{result="routed"}')
+	# shellcheck disable=SC2046
+	join_group 0 0 $(hosts | some 5)
+	values multicast_groups_per_port 1
+	# shellcheck disable=SC2046
+	join_group 1 0 $(hosts | some 6)
+	values multicast_groups_per_port 2
+	[[ $(value 'sweeps_total{result="routed"}') == "$sweeps" ]]
+}
+
 @test "a switch and a cable fail and come back, as the node exporter tells" {
 	local up
 
@@ -171,7 +186,7 @@ scraped() {
 	join_group 1 0 $(hosts | some 6)
 	sm_sweep
 	values multicast_groups "$(mfts "$T/a" | cut -d ' ' -f 2 | sort -u |
-		wc -l)"
+		wc -l)" multicast_groups_per_port 2 multicast_groups_capacity 1024
 	sm_stop
 	values up 0 master 0 switches 30
 	# Nothing is left beside it.

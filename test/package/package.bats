@@ -119,6 +119,18 @@ flaws() {
 	dpkg --compare-versions "$version-99+b1" lt "$version.0~"
 }
 
+@test "systemd starts a subnet manager again that has crashed" {
+	local units=$T/root/usr/lib/systemd/system
+
+	[[ $(dpkg-deb -f "$DEBS"/opensm-dateline_*.deb Recommends) == dateline ]]
+	dpkg-deb -x "$DEBS"/opensm-dateline_*.deb "$T/root"
+	cp /lib/systemd/system/opensm@.service "$units/"
+	grep -qx 'Restart=on-failure' "$units/opensm@.service.d/dateline.conf"
+	# There are no other units to start; of this one it understands all.
+	run systemd-analyze --root "$T/root" verify --man=no opensm@0x1.service
+	[[ $output != *dateline.conf* ]]
+}
+
 @test "the packages install, and OpenSM routes with the engine" {
 	throwaway
 	dpkg -i "$DEBS"/*.deb

@@ -88,6 +88,7 @@ PAGE_PROGRAM = \
 	tools/report/draw.js \
 	tools/report/charts.js \
 	tools/report/panels.js \
+	tools/report/failures.js \
 	tools/report/emulation.js \
 	tools/report/flows.js \
 	tools/report/main.js

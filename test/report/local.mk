@@ -2,7 +2,7 @@
 # puppeteer-core.  That is fetched once, as package-lock.json pins it, into
 # the build tree; afterwards no network is needed.
 EXTRA_DIST += test/report/report.js test/report/agree.js test/report/numbers.js \
-	test/report/change.js test/report/browser.js test/report/snapshot.js \
+	test/report/change.js test/report/looks.js test/report/browser.js test/report/snapshot.js \
 	test/report/package.json test/report/package-lock.json \
 	test/metrics/dashboard.js
 

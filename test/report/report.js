@@ -184,9 +184,16 @@ test("a credit loop: verify's list and words, drawn in its order", async () => {
 	await agreeOnPaths(page, s);
 	await agreeOnLoad(page, s);
 	const missing = await rows(page, "#missing");
-	assert.deepStrictEqual(missing, [["(3,2)"], ["(0,0)", "+x", "0", "1"],
-		["(3,1)", "+y", "0", "1"], ["(2,2)", "+x", "0", "1"], ["(3,2)", "+x", "0", "1"],
-		["(3,2)", "+y", "0", "1"]]);
+	const gone = "(3,2), missing", ends = ["0", "1"];
+	assert.deepStrictEqual(missing, [["(3,2)", "S_2_2_0 (2,2) port 1; S_4_2_0 (4,2) port 2; " +
+		"S_3_1_0 (3,1) port 3; S_3_3_0 (3,3) port 4"],
+	["S_0_0_0 (0,0)", "1", "S_1_0_0 (1,0)", "2", "+x", ...ends],
+	["S_3_1_0 (3,1)", "3", gone, "", "+y", ...ends], ["S_2_2_0 (2,2)", "1", gone, "", "+x", ...ends],
+	[gone, "", "S_4_2_0 (4,2)", "2", "+x", ...ends], [gone, "", "S_3_3_0 (3,3)", "4", "+y", ...ends]]);
+	// What is broken comes first, what is looked up comes below.
+	assert.deepStrictEqual((await page.$$eval("#panels section", (list) => list.map((e) => e.id)))
+		.slice(0, 6), ["verdict", "missing", "counters", "path", "cable", "job"]);
+	assert((await textOf(page, "#tiles")).includes("Counters not read by --counters"));
 	assert.strictEqual(await page.$eval("#tiles li:nth-child(4) .more", (e) => e.textContent),
 		"5 missing at 5 hops");
 	for (const [i, string] of ["Missing switch at (3,2)", "0 of 1 cables from (0,0) to (1,0)"]
@@ -267,44 +274,6 @@ test("both QoS levels, and a sweep, in charts", async () => {
 		await shoot(page, file);
 		await closed(page);
 	}
-});
-
-test("what ports counted, beside an emulation", async () => {
-	const guid = (name) => [...readSnapshot(path.join(T, "grid")).byGuid].find(([, n]) =>
-		n.name === name)[0];
-	const count = (name, port, what) => `Errors for "${name}"\n   GUID ${guid(name)} port ` +
-		`${port}: ${what.map(([k, v]) => `[${k} == ${v}]`).join(" ")}\n`;
-
-	fs.writeFileSync(path.join(T, "counted"), count("S_1_0_0", 1, [["SymbolErrorCounter", 5],
-		["PortXmitWait", 3000], ["PortXmitData", 25000]]) + count("S_2_3_0", 3,
-		[["LinkDownedCounter", 2], ["PortXmitWait", 1000]]) + count("H_0_0_0_1", 1,
-		[["PortRcvErrors", 1]]));
-	dateline("report", "grid", "--counters", "counted", "--emulation", "mix.json", "-o",
-		"counted.html");
-	const { errors, waiting } = JSON.parse(output("path", "grid", "--counters", "counted",
-		"--predicted", "mix.json", "--json")).fabric;
-	const page = await opened("counted.html", { height: 3600 });
-	const tables = await tablesOf(page, "counters");
-	const where = ({ from, to, flows }) => [[from, 0], [to, 0]].flatMap(([end]) =>
-		[end.coord ? `${end.name} (${end.coord.slice(0, 2)})` : end.name, String(end.port)])
-		.concat(flows === null ? "host\u2019s own" : number(flows));
-	assert.deepStrictEqual(tables.get("Cables with errors, worst first"), errors.map((p, i) =>
-		[["link-down", "LinkDownedCounter 2"], ["errors", "SymbolErrorCounter 5"],
-			["errors", "PortRcvErrors 1"]][i].concat(where(p))));
-	assert.deepStrictEqual(tables.get("Ports that waited to send, longest first"),
-		waiting.map((p) => [`${number(100 * p.share, 1)} %`,
-			`${number(100 * p.predicted_share, 1)} %`, ...where(p)]));
-	await page.click("#counters tr.pick");
-	await page.waitForFunction(() => byId("cable-body").textContent.includes("Counted"));
-	assert.match(await textOf(page, "#cable"),
-		/Counted: 0 B, 2 errors, waited for 1,000 ticks\./);
-	assert.deepStrictEqual(await page.evaluate(() => colourings.map((c) => [c.id, c.most])
-		.filter(([id]) => ["counted", "waited", "errors"].includes(id))),
-	[["counted", 100000], ["waited", 3000], ["errors", 5]]);
-	await page.select("#colour", await page.evaluate(() =>
-		String(colourings.findIndex((c) => c.id === "waited"))));
-	await shoot(page, "counted");
-	await closed(page);
 });
 
 test("the change against an earlier snapshot", async () => {
@@ -416,7 +385,8 @@ test("when and by what the tables were made; tables as CSV", async () => {
 		return text.then((t) => [t, document.querySelectorAll(".table > .csv").length,
 			document.querySelectorAll(".table > table").length]);
 	});
-	assert.strictEqual(csv, '"Missing switch at"\r\n"(3,2)"\r\n');
+	assert.strictEqual(csv, '"Missing switch at","Ports that led to it"\r\n"(3,2)","S_2_2_0 (2,2) ' +
+		'port 1; S_4_2_0 (4,2) port 2; S_3_1_0 (3,1) port 3; S_3_3_0 (3,3) port 4"\r\n');
 	assert.strictEqual(buttons, tables);
 	assert.strictEqual(await page.evaluate(() => {
 		const body = [element("tr", {}, element("td", { text: "=1+2" }),
@@ -630,41 +600,7 @@ test("names that look like markup stay text", async () => {
 	await closed(page);
 });
 
-test("light, dark and print", async () => {
-	// Mean brightness of the picture's corner and of the page.
-	const ground = (page) => page.evaluate(() => {
-		const rgb = getComputedStyle(document.querySelector("#figure")).backgroundColor;
-		const n = rgb.match(/\d+/g).map(Number);
-
-		return n[0] + n[1] + n[2];
-	});
-	const page = await opened("hurt.html");
-	assert(await ground(page) > 700);
-	await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
-	await settled(page);
-	assert(await ground(page) < 200);
-	assert(await page.evaluate(() => theme.dark));
-	// On paper it is light, whatever the display.
-	await page.emulateMediaType("print");
-	await settled(page);
-	assert(await ground(page) > 700);
-	assert(!await page.evaluate(() => theme.dark));
-	await shoot(page, "print");
-	await page.emulateMediaType();
-	const pdf = await page.pdf({ format: "a4" });
-	assert.strictEqual(Buffer.from(pdf.subarray(0, 5)).toString(), "%PDF-");
-	if (SHOTS !== T)
-		fs.writeFileSync(path.join(SHOTS, "print.pdf"), pdf);
-	await closed(page);
-});
-
-test("a narrow display", async () => {
-	const page = await opened("hurt.html", { width: 420, height: 900 });
-
-	assert(await page.evaluate(() => document.documentElement.scrollWidth <= 420));
-	await shoot(page, "narrow");
-	await closed(page);
-});
+require("./looks.js")(test);
 
 test("a page is the same every time, and opens without its tables", async () => {
 	dateline("report", "grid", "-o", "again.html");

@@ -12,6 +12,15 @@ function faded() {
 	return any && nswitches > 300 ? (view.layout === "turn" ? 0.22 : 0.5) : 1;
 }
 
+// Among so many cables only those that stand out are drawn in full; in the turning
+// view, where thousands of lines make patterns of their own, only these.
+const crowded = () => nswitches > 1000;
+const standsOut = (k) => !view.colour || view.colour.nodes || k >= view.colour.least;
+
+function fadedClass(k) {
+	return !crowded() || standsOut(k) ? 1 : view.layout === "turn" ? 0 : 0.3;
+}
+
 // In the turning view what is far away is paler: 0 far, 2 near.
 const bandOf = (w) => Math.min(2, Math.floor(1.5 * (depth[wayFrom(w)] + depth[wayTo(w)])));
 const bands = () => (view.layout === "turn" ? [0, 1, 2] : [2]);
@@ -29,8 +38,9 @@ function drawCables() {
 			pen.strokeStyle = c ? theme.scale[k] : theme.cable;
 			pen.lineWidth = c ? thin * (0.8 + 1.1 * k / CLASSES) : thin;
 			pen.globalAlpha = (view.layout === "turn" ? 0.35 + 0.3 * band : 1) *
-				faded();
-			pen.stroke();
+				faded() * fadedClass(k);
+			if (pen.globalAlpha > 0)
+				pen.stroke();
 		}
 	pen.globalAlpha = 1;
 }
@@ -394,10 +404,10 @@ function drawSwitches() {
 
 	if (view.layout === "turn") {
 		order.sort((a, b) => depth[a] - depth[b]);
-		pen.globalAlpha = Math.sqrt(faded());
+		pen.globalAlpha = Math.sqrt(faded()) * (crowded() ? 0.45 : 1);
 	}
 	if (r < 4)
-		drawLittleSwitches(r);
+		drawLittleSwitches(crowded() && view.layout === "turn" ? r * 0.55 : r);
 	else
 		for (const s of order)
 			drawSwitch(s, r);
@@ -480,7 +490,7 @@ function draw() {
 	layCables();
 	drawFrame();
 	// Ten thousand of them would be slow to follow a hand.
-	if (!view.turning || ncables < 3000)
+	if (!view.turning || ncables < 3000 || crowded())
 		drawCables();
 	if (view.layout === "turn")
 		drawSwitches();
@@ -490,10 +500,10 @@ function draw() {
 	drawAdapters();
 	if (view.layout !== "turn")
 		drawSwitches();
-	for (const name of ["path", "loop", "deadlock"])
+	for (const name of ["worst", "path", "loop", "deadlock"])
 		drawStops(name);
 	drawChosen();
-	for (const name of ["path", "loop", "deadlock"])
+	for (const name of ["worst", "path", "loop", "deadlock"])
 		drawLabels(name);
 }
 

@@ -38,6 +38,7 @@ function setLayout(i) {
 			...Array.from({ length: grid.radix[view.axis] }, (_, k) =>
 				element("option", { value: k, text: `${DIMS[view.axis]} = ${k}` })));
 	sizeStage();
+	fillLegend();
 	redraw();
 }
 
@@ -124,6 +125,10 @@ function fillLegend() {
 
 	if (view.colour)
 		items.push(scaleLegend(view.colour));
+	if (crowded() && view.colour && !view.colour.nodes)
+		items.push(element("span", { class: "note", text: view.layout === "turn" ?
+			"drawn: what stands out, one direction in twenty at most" :
+			"paler: what does not stand out" }));
 	if (doc.missing.switches.length)
 		items.push(key([svg("rect", { x: 5, y: 1, width: 14, height: 14, fill: "none",
 			stroke: "var(--missing)", "stroke-dasharray": "3 2" }),
@@ -218,7 +223,12 @@ function choose(end) {
 	setEnd(next, end);
 	say(next === "from" ? `From ${endText(end)}: now choose where to` :
 		`From ${endText(chosen.from)} to ${endText(end)}`);
-	return showPath();
+	return showPath().then(() => {
+		// Where the panels stand beside the picture, the result comes into sight.
+		if (chosen.to !== NONE && byId("panels").getBoundingClientRect().left >
+			canvas.getBoundingClientRect().right)
+			byId("path").scrollIntoView({ block: "nearest" });
+	});
 }
 
 function clearEnds() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 //
-// The panels beside the picture: tables and words.  That of an emulation is in
-// emulation.js.
+// The panels beside the picture: tables and words.  Failures and counters are in
+// failures.js, an emulation is in emulation.js.
 
 // Columns whose head begins with "#" hold numbers.  `groups` are heads above
 // heads, as [text, columns].
@@ -148,6 +148,7 @@ function fillTiles() {
 	tile("Adapters", count(adapters), "ports in use");
 	tile("Busiest cable", `${count(load.busiest)} pairs`,
 		`${fixed(load.pairs ? load.hops / load.pairs : 0, 2)} hops on average`);
+	tile("Counters", ...countersTile(doc.counters));
 	if (doc.emulation)
 		tile("Emulation", ...emulationTile(doc.emulation));
 	if (doc.change)
@@ -335,48 +336,21 @@ function nodePortText(at) {
 	return at.port ? `${name} port ${at.port}` : name;
 }
 
-// ---- failures
-
-function fillMissing() {
-	const m = doc.missing, body = byId("missing-body");
-
-	if (!grid) {
-		body.append(note("No coordinates are known for this fabric, so nobody " +
-			"can say what is missing. The switches are drawn in a ring and " +
-			"numbered, in the order in which the snapshot lists them. A torus-2QoS.conf given " +
-			"with --torus-config tells the coordinates."));
-		return;
-	}
-	if (!m.switches.length && !m.cables.length && !unplaced.length) {
-		body.append(paragraph(word(true, "Nothing is missing"),
-			` in the ${gridText()}.`));
-		return;
-	}
-	if (m.switches.length)
-		body.append(table(["Missing switch at"],
-			m.switches.slice(0, 1000).map((site) => ({ cells: [siteText(site)],
-				pick: () => pointAt({ marks: [site] },
-					`Missing switch at ${siteText(site)}`) })),
-			plural(m.switches.length, "missing switch", "missing switches")));
-	if (m.cables.length)
-		body.append(table(["From", "Direction", "#Cables", "#Elsewhere"],
-			m.cables.slice(0, 1000).map(([site, dim, have, usual]) => ({
-				cells: [siteText(site), "+" + DIMS[dim], String(have), String(usual)],
-				pick: () => pointAt({ marks: [site, siteAfter(site, dim)] },
-					`${have} of ${usual} cables from ${siteText(site)} to ` +
-					siteText(siteAfter(site, dim))) })),
-			`${plural(m.cables.length, "hop")} with missing cables` +
-			(m.switches.length ? ", those at missing switches among them" : "")));
-	if (unplaced.length)
-		body.append(table(["Switch without a place in the grid"],
-			unplaced.slice(0, 1000).map((s) => [ends.name[s]])));
-}
-
 // ---- load
 
+const BUSIEST = 20, ALIKE = 100;
+
+// A table, or a sentence where its rows would all be alike.
 function busiestTable(values, what, format, extra = []) {
 	const order = Array.from(values.keys()).filter((w) => values[w] > 0)
-		.sort((a, b) => values[b] - values[a] || a - b).slice(0, 20);
+		.sort((a, b) => values[b] - values[a] || a - b).slice(0, BUSIEST);
+	const alike = values.filter((v) => v === values[order[0]]).length;
+
+	if (alike > ALIKE && !extra.length)
+		return paragraph(`${alike === values.length ? "All" : `${count(alike)} of`} ` +
+			`${count(values.length)} directions carry the same, ` +
+			`${format(values[order[0]])} ${what.toLowerCase()}` +
+			(alike === values.length ? "." : "; no other carries more."));
 
 	return table(["#" + what, "From", "Port", "To", "Port", "Leads",
 		...extra.map((x) => "#" + x.head)],
@@ -404,55 +378,6 @@ function fillLoad() {
 	themed.push(() => chart.replaceChildren(barChart("How many directions of " +
 		"cables carry how many pairs", l.flows, theme.scale,
 	"pairs (across), directions of cables (up)")));
-}
-
-// ---- counters
-
-// What ports counted.  Their cables may lead to adapters, which are no ways.
-function counterTable(list, caption, heads, cells) {
-	const text = (end) => (end ? placedText(end) : "no cable");
-
-	return table([...heads, "From", "#Port", "To", "#Port", "#Pairs"], list.map((p) => {
-		const e = endByGuid.get(p.from.guid) ?? NONE;
-		const way = e >= 0 && e < nswitches ? portWay[e * PORTS + p.from.port] : NONE;
-
-		return { pick: way === NONE ? null : () => pointAtCable(way),
-			cells: [...cells(p), text(p.from), String(p.from.port), text(p.to),
-				p.to ? String(p.to.port) : "", p.host ? "host\u2019s own" : count(p.flows)] };
-	}), caption);
-}
-
-// "SymbolErrorCounter 5, far end: LinkDownedCounter 2"
-function faultText({ out, in: far }) {
-	const list = (end) => Object.entries(end ?? {}).filter(([name]) =>
-		!/^Port(Xmit|Rcv)(Data|Pkts|Wait)$/.test(name)).map(([name, n]) =>
-		`${name} ${count(n)}`).join(", ");
-
-	return [list(out), list(far) && `far end: ${list(far)}`].filter(Boolean).join("; ");
-}
-
-function fillCounters() {
-	const c = doc.counters, body = byId("counters-body");
-
-	if (!c)
-		return;
-	byId("counters").hidden = false;
-	body.append(paragraph(`Counters of ${plural(c.ports, "port")}. `,
-		word(!c.errors.length, c.errors.length ? "Some cables have errors." : "No cable has errors."),
-		c.waiting.length ? "" : " No port waited to send."));
-	if (c.errors.length)
-		body.append(counterTable(c.errors, "Cables with errors, worst first",
-			["Worst", "Errors"], (p) => [p.kind, faultText(p.counters)]));
-	if (c.waiting.length)
-		body.append(counterTable(c.waiting, "Ports that waited to send, longest first",
-			["#Share of all waiting", "#In the emulation"], (p) => [percent(100 * p.share),
-				p.predicted_share === null ? "\u2013" : percent(100 * p.predicted_share)]));
-	colourings.push(colouring("counted", "Bytes sent (counters)",
-		"bytes that the port of this direction of a cable counted", c.ways.bytes, bytesText));
-	colourings.push(colouring("waited", "Time waited (counters)",
-		"ticks in which packets waited at this direction of a cable", c.ways.wait, count));
-	colourings.push(colouring("errors", "Errors (counters)",
-		"errors that both ends of a cable counted", c.ways.errors, count));
 }
 
 // Drawn again when the colours change.

@@ -25,6 +25,7 @@ const view = {
 
 // What is drawn over the picture: lists of {way, label}, or null.
 const overlays = {
+	worst: { title: "Cables with errors", steps: null, shown: true, arrows: false },
 	fresh: { title: "New cables", steps: null, shown: true, arrows: false },
 	job: { title: "Job", steps: null, shown: true, arrows: false },
 	tree: { title: "Tree", steps: null, shown: true, arrows: false },
@@ -50,7 +51,7 @@ function readTheme() {
 
 	theme = {};
 	for (const name of ["surface", "ink", "soft", "line", "node", "node-line",
-		"path", "tree", "loop", "missing", "cable", "from", "fresh", "job",
+		"path", "tree", "loop", "missing", "cable", "from", "fresh", "job", "worst",
 		"accent"])
 		theme[name] = colour(name);
 	theme.dark = !paper.matches &&
@@ -71,8 +72,16 @@ function classOf(value, most) {
 function colouring(id, title, what, values, text, nodes) {
 	const most = values.reduce((a, b) => Math.max(a, b), 0);
 
-	return { id, title, what, values, text, most, nodes: !!nodes,
-		classes: Int8Array.from(values, (v) => classOf(v, most || 1)) };
+	const classes = Int8Array.from(values, (v) => classOf(v, most || 1));
+	const sizes = new Array(CLASSES).fill(0);
+	let least = CLASSES, above = 0;
+
+	// From this class on a value stands out: one in twenty, at most.
+	for (const k of classes)
+		sizes[k]++;
+	while (least > 1 && (above += sizes[least - 1]) <= values.length / 20)
+		least--;
+	return { id, title, what, values, text, most, nodes: !!nodes, classes, least };
 }
 
 const colourings = [colouring("flows", "Pairs per cable",

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+//
+// What a reader sees first: on a large fabric, on small and dark displays, on paper,
+// and of several moments.
+"use strict";
+
+const assert = require("assert");
+const fs = require("fs");
+const path = require("path");
+const { readSnapshot } = require("./snapshot.js");
+const { T, SHOTS, dateline, output, opened, closed, settled, shoot, rows } = require("./browser.js");
+const { number, textOf, tablesOf } = require("./numbers.js");
+
+module.exports = (test) => {
+
+test("what ports counted, beside an emulation", async () => {
+	const guid = (name) => [...readSnapshot(path.join(T, "grid")).byGuid].find(([, n]) =>
+		n.name === name)[0];
+	const count = (name, port, what) => `Errors for "${name}"\n   GUID ${guid(name)} port ` +
+		`${port}: ${what.map(([k, v]) => `[${k} == ${v}]`).join(" ")}\n`;
+
+	fs.writeFileSync(path.join(T, "counted"), count("S_1_0_0", 1, [["SymbolErrorCounter", 5],
+		["PortXmitWait", 3000], ["PortXmitData", 25000]]) + count("S_2_3_0", 3,
+		[["LinkDownedCounter", 2], ["PortXmitWait", 1000]]) + count("H_0_0_0_1", 1,
+		[["PortRcvErrors", 1]]));
+	dateline("report", "grid", "--counters", "counted", "--emulation", "mix.json", "-o",
+		"counted.html");
+	const { errors, waiting } = JSON.parse(output("path", "grid", "--counters", "counted",
+		"--predicted", "mix.json", "--json")).fabric;
+	const page = await opened("counted.html", { height: 3600 });
+	const tables = await tablesOf(page, "counters");
+	const where = ({ from, to, flows }) => [[from, 0], [to, 0]].flatMap(([end]) =>
+		[end.coord ? `${end.name} (${end.coord.slice(0, 2)})` : end.name, String(end.port)])
+		.concat(flows === null ? "host\u2019s own" : number(flows));
+	assert.deepStrictEqual(tables.get("Cables with errors, worst first"), errors.map((p, i) =>
+		[["link-down", "LinkDownedCounter 2"], ["errors", "SymbolErrorCounter 5"],
+			["errors", "PortRcvErrors 1"]][i].concat(where(p))));
+	assert.deepStrictEqual(tables.get("Ports that waited to send, longest first"),
+		waiting.map((p) => [`${number(100 * p.share, 1)} %`,
+			`${number(100 * p.predicted_share, 1)} %`, ...where(p)]));
+	assert((await textOf(page, "#tiles")).includes("Counters 3 cables with errors, worst: link-down"));
+	assert.deepStrictEqual(await page.evaluate(() => overlays.worst.steps.filter((e) => e.label)
+		.map((e) => [e.label, ends.name[wayFrom(e.way)], wayOut(e.way)])),
+	[["1", "S_2_3_0", 3], ["2", "S_1_0_0", 1]]);
+	await page.click("#counters tr.pick");
+	await page.waitForFunction(() => byId("cable-body").textContent.includes("Counted"));
+	assert.match(await textOf(page, "#cable"),
+		/Counted: 0 B, 2 errors, waited for 1,000 ticks\./);
+	assert.deepStrictEqual(await page.evaluate(() => colourings.map((c) => [c.id, c.most])
+		.filter(([id]) => ["counted", "waited", "errors"].includes(id))),
+	[["counted", 100000], ["waited", 3000], ["errors", 5]]);
+	await page.select("#colour", await page.evaluate(() =>
+		String(colourings.findIndex((c) => c.id === "waited"))));
+	await shoot(page, "counted");
+	await closed(page);
+});
+
+test("light, dark and print", async () => {
+	// Mean brightness of the picture's corner and of the page.
+	const ground = (page) => page.evaluate(() => {
+		const rgb = getComputedStyle(document.querySelector("#figure")).backgroundColor;
+		const n = rgb.match(/\d+/g).map(Number);
+
+		return n[0] + n[1] + n[2];
+	});
+	const page = await opened("hurt.html");
+	assert(await ground(page) > 700);
+	await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
+	await settled(page);
+	assert(await ground(page) < 200);
+	assert(await page.evaluate(() => theme.dark));
+	// On paper it is light, whatever the display.
+	await page.emulateMediaType("print");
+	await settled(page);
+	assert(await ground(page) > 700);
+	assert(!await page.evaluate(() => theme.dark));
+	await shoot(page, "print");
+	await page.emulateMediaType();
+	const pdf = await page.pdf({ format: "a4" });
+	assert.strictEqual(Buffer.from(pdf.subarray(0, 5)).toString(), "%PDF-");
+	if (SHOTS !== T)
+		fs.writeFileSync(path.join(SHOTS, "print.pdf"), pdf);
+	await closed(page);
+});
+
+test("16x16x16: what stands out is drawn, and equal rows are a sentence", async () => {
+	dateline("gen", "16", "16", "16", "--fail-switch", "3,3,3", "-o", "many");
+	dateline("route", "many.net", "--torus-config", "many.torus.conf", "-o", "many.dls");
+	dateline("report", "many.dls", "-o", "many.html");
+	dateline("gen", "5", "5", "5", "-o", "even");
+	dateline("route", "even.net", "--torus-config", "even.torus.conf", "-o", "even.dls");
+	dateline("report", "even.dls", "-o", "even.html");
+	const page = await opened("many.html", { width: 1366, height: 768 });
+	const drawn = () => page.evaluate(() => [view.layout, doc.load.flows.filter((n, w) =>
+		fadedClass(view.colour.classes[w]) === 1).length / doc.load.flows.length,
+	fadedClass(0)]);
+	const [layout, some, rest] = await drawn();
+	assert.strictEqual(layout, "planes");
+	assert(some > 0 && some <= 0.05 && rest < 0.5, `${some}`);
+	await shoot(page, "many");
+	await page.select("#layout", "3");
+	assert.deepStrictEqual(await drawn(), ["turn", some, 0]);
+	await shoot(page, "many-turned");
+	await closed(page);
+	const even = await opened("even.html");
+	assert.match(await textOf(even, "#load"), /All 750 directions carry the same, [\d,]+ pairs\./);
+	assert.strictEqual((await rows(even, "#load")).length, 0);
+	await closed(even);
+});
+
+test("a narrow display", async () => {
+	const page = await opened("hurt.html", { width: 420, height: 900 });
+
+	assert(await page.evaluate(() => document.documentElement.scrollWidth <= 420));
+	await shoot(page, "narrow");
+	await closed(page);
+});
+
+};

@@ -47,7 +47,7 @@ Hypothesis is_open : cut_open.
 (* Hops since the cut. *)
 Definition since k (m : bool) x a := if m then ahead k a x else ahead k x a.
 
-Definition cut_ring d m v a :=
+Definition cut_ring d (_ : node) m v a :=
   if two && (v mod 4 =? 0) then radix d else radix d - 1 - since (radix d) m (cut d m) a.
 
 Lemma since_next k m x a : 2 <= k -> a < k -> x < k -> hop k m a <> x ->
@@ -62,22 +62,26 @@ Proof.
   unfold vl_b. rewrite Nat.add_comm, Nat.mul_comm, Nat.mod_add by lia. destruct two; reflexivity.
 Qed.
 
+Lemma cut_ring_below d v m w a : a < radix d -> cut_ring d v m w a < largest + 1.
+Proof. pose proof (radix_largest d). unfold cut_ring. destruct (_ && _); lia. Qed.
+
+Lemma cut_falls : falls_in_rings D radix minus_at (fun _ => vl_a) (fun _ => vl_b) cut_ring.
+Proof.
+  intros d p j a H S0 D0 t b v W N N'.
+  assert (A : a < radix d) by (apply (way_below _ _ _ _ _ _ (radix_2 d) (proj2 S0 d H) W)).
+  pose proof (is_steady d p j a H S0 D0 W N N') as E. fold t b in E.
+  pose proof (is_open d p (S j) b H S0 D0 (Onward _ _ _ _ _ _ W N) N') as O.
+  rewrite E in *. set (m := minus_at d p a) in *.
+  pose proof (since_next (radix d) m (cut d m) a (radix_2 d) A (cut_below d m)) as K. fold b in K.
+  unfold cut_ring, hop_vl. change (S j =? 0) with false. cbv iota. rewrite b_bit.
+  destruct (Nat.eqb_spec j 0) as [J|J]; rewrite ?a_bit, ?b_bit; destruct two; simpl;
+    try (pose proof (radix_2 d); lia); (destruct K; [intros F; specialize (O F)|]); lia.
+Qed.
+
 (* Theorem 3. *)
 Theorem any_sl_falls c e : waits any_sl c e ->
   rank D cut_ring (largest + 1) e < rank D cut_ring (largest + 1) c.
-Proof.
-  apply dor_falls; [exact radix_2| |].
-  - intros d m v a A. pose proof (radix_largest d). unfold cut_ring. destruct (_ && _); lia.
-  - intros d p j a H S0 D0 t b W N N'.
-    assert (A : a < radix d) by (apply (way_below _ _ _ _ _ _ (radix_2 d) (proj2 S0 d H) W)).
-    pose proof (is_steady d p j a H S0 D0 W N N') as E. fold t b in E.
-    pose proof (is_open d p (S j) b H S0 D0 (Onward _ _ _ _ _ _ W N) N') as O.
-    rewrite E in *. set (m := minus_at d p a) in *.
-    pose proof (since_next (radix d) m (cut d m) a (radix_2 d) A (cut_below d m)) as K. fold b in K.
-    unfold cut_ring, hop_vl. change (S j =? 0) with false. cbv iota. rewrite b_bit.
-    destruct (Nat.eqb_spec j 0) as [J|J]; rewrite ?a_bit, ?b_bit; destruct two; simpl;
-      try (pose proof (radix_2 d); lia); (destruct K; [intros F; specialize (O F)|]); lia.
-Qed.
+Proof. apply dor_falls; [exact radix_2|exact cut_ring_below|exact cut_falls]. Qed.
 
 Corollary any_sl_acyclic : acyclic (waits any_sl).
 Proof. apply (ranked_acyclic _ _ (rank D cut_ring (largest + 1))), any_sl_falls. Qed.
@@ -126,16 +130,15 @@ End Way.
 (* The cut is the switch before the dateline. *)
 Definition shut k (m : bool) := if m then 0 else k - 1.
 
-(* Theorem 3, for the rule as it is implemented. *)
-Theorem numbers_fall c e : let T := any_sl D radix beyond two level in
-  let r := rank D (cut_ring radix two (fun d => shut (radix d))) (largest + 1) in
-  waits T c e -> r e < r c.
+Notation number_ring := (cut_ring radix two (fun d => shut (radix d))).
+
+Lemma shut_falls : falls_in_rings D radix beyond (fun _ => vl_a level) (fun _ => vl_b two level) number_ring.
 Proof.
   assert (X : forall d p j a, d < D -> is_node D radix (src p) -> is_node D radix (dst p) ->
     way (radix d) (beyond d p) (co (src p) d) (co (dst p) d) j a -> a <> co (dst p) d ->
     co (src p) d <> co (dst p) d).
   { intros d p j a _ _ _ W N E. rewrite E in W. apply N, (way_nowhere _ _ _ _ _ W). }
-  apply any_sl_falls; auto.
+  apply cut_falls; auto.
   - intros d m. pose proof (radix_2 d). unfold shut. destruct m; lia.
   - intros d p j a H S0 D0 t b W N N'.
     pose proof (X d p j a H S0 D0 W N) as Y.
@@ -153,6 +156,11 @@ Proof.
     destruct (Z.ltb_spec (Z.of_nat (co (dst p) d) + wrap d p) (Z.of_nat (ahead (radix d) (co (src p) d) (co (dst p) d))));
       unfold ahead in *; intros C E F; subst a; destruct two; cases; lia.
 Qed.
+
+(* Theorem 3, for the rule as it is implemented. *)
+Theorem numbers_fall c e : let T := any_sl D radix beyond two level in
+  let r := rank D number_ring (largest + 1) in waits T c e -> r e < r c.
+Proof. apply dor_falls; [exact radix_2|apply cut_ring_below, radix_largest|exact shut_falls]. Qed.
 
 Corollary numbers_safe size cap q : (forall p c, size p <= cap c) ->
   run channel packet channel_dec size cap (part_of (any_sl D radix beyond two level))

@@ -207,33 +207,76 @@ Proof.
   - simpl in H. unfold out in H. destruct (differ (far c) (dst p)); [discriminate|reflexivity].
 Qed.
 
+(* The ring of a node in a dimension: its other coordinates.  A packet is in one ring of
+   each dimension: earlier coordinates are those of its destination, later ones those of
+   its source. *)
+Definition ring_at d (v : node) : node := move_to v d 0.
+Definition ring_of d p : node := firstn d (dst p) ++ 0 :: skipn (S d) (src p).
+
+Lemma node_ext v : forall w, length v = length w -> (forall d, co v d = co w d) -> v = w.
+Proof.
+  unfold co. induction v as [|a v IH]; intros [|b w] L H; try discriminate; [reflexivity|].
+  f_equal; [apply (H 0)|]. apply IH; [injection L; auto|]. intros d. apply (H (S d)).
+Qed.
+
+Lemma co_firstn v : forall d e, e < d -> co (firstn d v) e = co v e.
+Proof.
+  unfold co. induction v as [|a v IH]; intros [|d] [|e] L; simpl; try lia; try reflexivity.
+  apply IH. lia.
+Qed.
+
+Lemma co_skipn v : forall d e, co (skipn d v) e = co v (d + e).
+Proof. unfold co. induction v as [|a v IH]; intros [|d] e; simpl; auto. destruct e; reflexivity. Qed.
+
+Lemma ring_of_here d p v : is_node (src p) -> is_node (dst p) -> is_node v -> d < D ->
+  (forall e, e < d -> co v e = co (dst p) e) -> (forall e, d < e -> co v e = co (src p) e) ->
+  ring_at d v = ring_of d p.
+Proof.
+  intros [LS _] [LT _] [LV _] L A B. assert (F : length (firstn d (dst p)) = d) by (rewrite firstn_length; lia).
+  apply node_ext.
+  - unfold ring_at, ring_of. rewrite length_moved, app_length, F. cbn [length]. rewrite skipn_length. lia.
+  - intros e. unfold ring_at, ring_of. destruct (lt_eq_lt_dec e d) as [[E|Q]|E]; [|subst e|].
+    + rewrite co_other by lia. unfold co at 2. rewrite app_nth1 by lia. fold (co (firstn d (dst p)) e).
+      rewrite co_firstn by exact E. auto.
+    + rewrite co_moved by lia. unfold co. rewrite app_nth2 by lia. rewrite F, Nat.sub_diag. reflexivity.
+    + rewrite co_other by lia. unfold co at 2. rewrite app_nth2 by lia. rewrite F.
+      replace (e - d) with (S (e - S d)) by lia. cbn [nth]. fold (co (skipn (S d) (src p)) (e - S d)).
+      rewrite co_skipn. replace (S d + (e - S d)) with e by lia. auto.
+Qed.
+
 (* The rank: later dimensions are lower; within a ring, the ring's own rank. *)
-Variable ring : nat -> bool -> nat -> nat -> nat. (* dimension, minus, VL, coordinate *)
+Variable ring : nat -> node -> bool -> nat -> nat -> nat. (* dimension, ring, minus, VL, coordinate *)
 Variable height : nat.
-Hypothesis ring_height : forall d m v a, a < radix d -> ring d m v a < height.
+Hypothesis ring_height : forall d v m w a, a < radix d -> ring d v m w a < height.
 
 (* What a rule for rings has to show. *)
-Hypothesis ring_falls : forall d p j a, d < D -> is_node (src p) -> is_node (dst p) ->
-  let t := co (dst p) d in let b := hop (radix d) (dir d p a) a in
+Definition falls_in_rings := forall d p j a, d < D -> is_node (src p) -> is_node (dst p) ->
+  let t := co (dst p) d in let b := hop (radix d) (dir d p a) a in let v := ring_of d p in
   way (radix d) (dir d p) (co (src p) d) t j a -> a <> t -> b <> t ->
-  ring d (dir d p b) (hop_vl d p (S j)) b < ring d (dir d p a) (hop_vl d p j) a.
+  ring d v (dir d p b) (hop_vl d p (S j)) b < ring d v (dir d p a) (hop_vl d p j) a.
 
-Definition rank c := (D - dim c) * height + ring (dim c) (minus c) (vl c) (co (at_ c) (dim c)).
+Hypothesis ring_falls : falls_in_rings.
+
+Definition rank c := (D - dim c) * height +
+  ring (dim c) (ring_at (dim c) (at_ c)) (minus c) (vl c) (co (at_ c) (dim c)).
 
 Theorem dor_falls c e : waits dor c e -> rank e < rank c.
 Proof.
   intros (p & U & H). apply uses_may_be in U. pose proof U as V.
-  destruct V as (S0 & D0 & A & L & _).
+  destruct V as (S0 & D0 & A & L & F & K & _).
+  assert (R : forall x, may_be p x -> ring_at (dim x) (at_ x) = ring_of (dim x) p).
+  { intros x (_ & _ & X & Y & Z & Q & _). apply ring_of_here; auto.
+    intros i I. destruct (differ_at _ _ _ Z) as (_ & _ & G). auto. }
   destruct (onward p c e U H) as [U' [Later|(Same & j & a & N & Ea & Mc & W & Eb & N' & Me & Vc & Ve)]].
   - destruct U' as (_ & _ & A' & L' & _). unfold rank.
-    assert (ring (dim e) (minus e) (vl e) (co (at_ e) (dim e)) < height)
+    assert (ring (dim e) (ring_at (dim e) (at_ e)) (minus e) (vl e) (co (at_ e) (dim e)) < height)
       by (apply ring_height, A'; exact L').
     assert ((D - dim e) * height + height <= (D - dim c) * height); [|lia].
     replace ((D - dim e) * height + height) with (S (D - dim e) * height) by lia.
     apply Nat.mul_le_mono_r. lia.
-  - unfold rank. rewrite Same, Me, Mc, Vc, Ve, <- Ea, Eb.
-    pose proof (ring_falls (dim c) p j a L S0 D0) as R. simpl in R.
-    rewrite Eb in N'. specialize (R W N N'). lia.
+  - unfold rank. rewrite (R c U), (R e U'), Same, Me, Mc, Vc, Ve, <- Ea, Eb.
+    pose proof (ring_falls (dim c) p j a L S0 D0) as G. simpl in G.
+    rewrite Eb in N'. specialize (G W N N'). lia.
 Qed.
 
 End Dor.

@@ -1,9 +1,9 @@
 (* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause *)
-(* Model.v: writes the tables of Torus.v and Anysl.v as OCaml.  conform.ml compares
+(* Model.v: writes the tables of Torus.v, Anysl.v and Broken.v as OCaml.  conform.ml compares
    them with those of `dateline route`. *)
 
 From Coq Require Import Extraction ExtrOcamlBasic ExtrOcamlNatInt ExtrOcamlZInt.
-From Dateline Require Import Dor Torus Anysl.
+From Dateline Require Import Dor Torus Anysl Broken.
 
 Extraction "model.ml" hop move_to out dir plain_tie balanced_tie path_sl vl_of_sl
-  beyond vl_a vl_b.
+  beyond vl_a vl_b round.

@@ -107,7 +107,7 @@ Definition bit d p := wraps (mesh d) (dir d p (co (src p) d)) (co (src p) d) (co
 Definition vl d p := 4 * level p + (if bit d p then 1 else 0).
 
 Definition torus := dor D radix dir vl vl.
-Definition ring d m v a := ring_rank (radix d) m (v mod 4 =? 1) a.
+Definition ring d (_ : node) m v a := ring_rank (radix d) m (v mod 4 =? 1) a.
 Definition torus_rank := rank D ring (2 * largest + 1).
 
 Lemma vl_bit d p : (vl d p mod 4 =? 1) = bit d p.
@@ -115,19 +115,25 @@ Proof.
   unfold vl. rewrite Nat.add_comm, Nat.mul_comm, Nat.mod_add by lia. destruct (bit d p); reflexivity.
 Qed.
 
+Lemma ring_below d v m w a : a < radix d -> ring d v m w a < 2 * largest + 1.
+Proof.
+  intros A. pose proof (ring_rank_below (radix d) m (w mod 4 =? 1) a A) as B.
+  pose proof (radix_largest d). unfold ring. lia.
+Qed.
+
+Lemma dateline_falls : falls_in_rings D radix dir vl vl ring.
+Proof.
+  intros d p j a H S0 D0 t b v W N N'.
+  assert (st : co (src p) d <> t) by (intros E; rewrite E in W; apply N, (way_nowhere _ _ _ _ _ W)).
+  assert (V : forall x, hop_vl vl vl d p x = vl d p) by (intros [|x]; reflexivity).
+  rewrite !V. unfold ring. rewrite !vl_bit.
+  apply (ring_rank_falls (radix d) (mesh d) (tie d p) (co (src p) d) t) with (j := j); auto;
+    [apply S0|apply D0]; exact H.
+Qed.
+
 (* Theorem 2. *)
 Theorem torus_falls c e : waits torus c e -> torus_rank e < torus_rank c.
-Proof.
-  apply dor_falls; [exact radix_2| |].
-  - intros d m v a A. pose proof (ring_rank_below (radix d) m (v mod 4 =? 1) a A) as B.
-    pose proof (radix_largest d). unfold ring. lia.
-  - intros d p j a H S0 D0 t b W N N'.
-    assert (st : co (src p) d <> t) by (intros E; rewrite E in W; apply N, (way_nowhere _ _ _ _ _ W)).
-    assert (V : forall x, hop_vl vl vl d p x = vl d p) by (intros [|x]; reflexivity).
-    rewrite !V. unfold ring. rewrite !vl_bit.
-    apply (ring_rank_falls (radix d) (mesh d) (tie d p) (co (src p) d) t) with (j := j); auto;
-      [apply S0|apply D0]; exact H.
-Qed.
+Proof. apply dor_falls; [exact radix_2|exact ring_below|exact dateline_falls]. Qed.
 
 Corollary torus_acyclic : acyclic (waits torus).
 Proof. apply (ranked_acyclic _ _ torus_rank), torus_falls. Qed.

@@ -7,7 +7,8 @@
 # theorem that is not closed fails.  Then the checker of contrib/check: it is what
 # proof/Checker.v is extracted to, accepts what is right, and rejects what is not.
 # The models are those of `dateline route`, and errors planted in them are found.
-# BUILD has Dateline built.  The last line is "N passed, N failed"; exit status 0 if
+# BUILD has Dateline built.  DATELINE_CONFORM=whole compares three dimensions of every
+# radix, which takes a day; otherwise a part of them is drawn.  The last line is "N passed, N failed"; exit status 0 if
 # none failed.
 set -uo pipefail
 
@@ -235,7 +236,7 @@ checker
 heading "The models beside dateline route"
 expect "Model.v" make -s -C "$HERE" O="$OUT" "$OUT/Model.vo"
 expect "every entry, SL and VL of radices 2 to 16 agrees" \
-	bash "$HERE/conform.bash" "$DATELINE" "$OUT" all
+	bash "$HERE/conform.bash" "$DATELINE" "$OUT" "${DATELINE_CONFORM:-all}"
 cat "$LOGS"/every-* 2>/dev/null
 
 heading "Planted errors"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# usage: conform.bash DATELINE DIR all|few
+# usage: conform.bash DATELINE DIR few|all|whole
 #
 # Compares the tables of DATELINE with the model that Model.v has written to DIR; see
 # conform.ml.

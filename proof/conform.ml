@@ -1,19 +1,21 @@
 (* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause *)
-(* conform DATELINE DIR all|few: are the tables of `dateline route` those of the
+(* conform DATELINE DIR few|all|whole: are the tables of `dateline route` those of the
    theorems?
 
-   The model is extracted from Torus.v and Anysl.v (Model.v).  For whole tori and
+   The model is extracted from Torus.v, Anysl.v and Broken.v (Model.v).  For tori and
    meshes, in every mode, three things are compared:
-   - each forwarding entry: the output of the model at that switch;
+   - each forwarding entry: the output of the model at that switch, also where rings
+     lack a cable;
    - each path SL: path_sl of the model (any-sl: the QoS level alone);
    - each SL-to-VL map of ports that dimension order can use, SL by SL.
    In any-sl mode the numbers are read off the tables: for each LID and dimension
    one number that gives all entries, from -2 to 2, as numbers_fall asks.
 
    all: every pair of radices from 2 to 16 in two dimensions; in three all of
-   radices 2 to 4, every radix from 2 to 16 in each place, and 8x8x8.  Meshes up to
-   radix 5.  few: a small part of that.  Output ports 1 to 6 are those of `dateline
-   gen`: +x, -x, +y, -y, +z, -z. *)
+   radices 2 to 4, every radix from 2 to 16 in each place, 8x8x8, and ten more that
+   DATELINE_SEED draws.  Meshes up to radix 5.  few: a small part of that.  whole: three
+   dimensions of every radix from 2 to 16, too, which takes a day.  Output ports 1 to 6
+   are those of `dateline gen`: +x, -x, +y, -y, +z, -z. *)
 
 exception Differs of string
 let differs fmt = Printf.ksprintf (fun s -> raise (Differs s)) fmt
@@ -31,7 +33,8 @@ let run command =
 
 (* ---- one fabric ------------------------------------------------------------- *)
 
-type torus = { d : Dumps.t; dims : int; radix : int -> int; mesh : int -> bool; at : int list array }
+type torus = { d : Dumps.t; dims : int; radix : int -> int; mesh : int -> bool; at : int list array;
+               broken : int -> int list -> int option (* dimension, ring *) }
 
 let coordinates dims name =
   match String.split_on_char '_' name with
@@ -91,7 +94,9 @@ let path_sls t m lid tag =
     end) t.d.ends;
   if !good then !count else -1
 
-(* The number of each dimension that gives all entries of a LID. *)
+let is_whole t d v = t.broken d (Model.move_to v d 0) = None
+
+(* The number of each dimension that gives all entries of a LID in whole rings. *)
 let numbers t lid =
   let most = 2 in
   let fits d n =
@@ -99,7 +104,7 @@ let numbers t lid =
     Array.iteri (fun s v ->
       let p = packet t s lid 0 in
       match Model.out (Model.beyond t.radix (fun _ _ -> n)) (fun _ _ -> 0) (fun _ _ -> 0) None v p with
-      | [ c ] when c.dim = d ->
+      | [ c ] when c.dim = d && is_whole t d v ->
         if not (agrees t s (Dumps.output t.d s lid) c) then good := false
       | _ -> ()) t.at;
     !good in
@@ -115,6 +120,7 @@ let check_lid t m lid =
         let n = numbers t lid in
         Model.beyond t.radix (fun d _ -> n.(d))
       else Model.dir t.radix t.mesh m.tie in
+    let dir = Model.round t.radix t.broken dir in
     (entries t dir lid tag, path_sls t m lid tag) in
   (* The parity of a LID: that of the switch's port. *)
   let tag = t.d.ends.(t.d.owner.(lid)).place mod Dumps.stride t.d mod 2 in
@@ -151,18 +157,23 @@ let check_maps t m =
     done) t.d.far;
   !count
 
-let check_fabric dateline dir m radices mesh =
+(* cables: a coordinate and a dimension, for each that is missing. *)
+let check_fabric dateline dir m (radices, mesh, cables) =
   let dims = List.length radices in
+  let fails = String.concat "" (List.map (fun (v, d) -> Printf.sprintf " --fail-link=%s:+%c"
+    (String.concat "," (List.map string_of_int (v @ if dims = 2 then [ 0 ] else []))) "xyz".[d]) cables) in
+  let broken d v = List.find_map (fun (w, e) ->
+    if e = d && Model.move_to w d 0 = v then Some (List.nth w d) else None) cables in
   let numbers = String.concat " " (List.map string_of_int (radices @ if dims = 2 then [ 1 ] else [])) in
   let net = Filename.concat dir "net" and tables = Filename.concat dir "tables" in
   try
-    run (Printf.sprintf "rm -rf %s && %s gen -q %s%s -o %s" tables dateline numbers
-      (if mesh = "" then "" else " --mesh=" ^ mesh) net);
+    run (Printf.sprintf "rm -rf %s && %s gen -q %s%s%s -o %s" tables dateline numbers
+      (if mesh = "" then "" else " --mesh=" ^ mesh) fails net);
     run (Printf.sprintf "%s route -q %s.net --torus-config=%s.torus.conf --multicast=none --psl %s -o %s"
       dateline net net m.options tables);
     let d = Dumps.read tables in
     let at = Array.map (fun g -> coordinates dims (Hashtbl.find d.names g)) d.guids in
-    let t = { d; dims; at; radix = (fun i -> if i < dims then List.nth radices i else 2);
+    let t = { d; dims; at; broken; radix = (fun i -> if i < dims then List.nth radices i else 2);
               mesh = (fun i -> i < dims && (List.nth radices i = 2 || String.contains mesh "xyz".[i])) } in
     check_ports t;
     let maps = check_maps t m in
@@ -170,32 +181,58 @@ let check_fabric dateline dir m radices mesh =
       (0, 0, maps) (Dumps.lids d)
   with
   | Differs why | Dumps.Malformed why | Failure why ->
-    differs "%s, %s%s: %s" m.name numbers (if mesh = "" then "" else " mesh " ^ mesh) why
+    differs "%s, %s%s%s: %s" m.name numbers (if mesh = "" then "" else " mesh " ^ mesh) fails why
 
 (* ---- which ------------------------------------------------------------------------ *)
 
 let between a b = List.init (b - a + 1) (fun i -> a + i)
 let pairs l m = List.concat_map (fun x -> List.map (fun y -> [ x; y ]) m) l
 
-let fabrics all =
-  let whole l = List.map (fun r -> (r, "")) l in
+(* Each cable of a ring in turn, in each dimension; then several rings at once. *)
+let broken all =
+  let one r d = List.init (List.nth r d) (fun x ->
+    (r, "", [ (List.mapi (fun i k -> if i = d then x else k / 2) r, d) ])) in
+  let sizes = if all then [ [ 5; 4 ]; [ 4; 6 ]; [ 7; 3 ]; [ 3; 8 ] ] else [ [ 4; 5 ] ] in
+  List.concat_map (fun r -> one r 0 @ one r 1) sizes @
+  [ ([ 6; 5 ], "", [ ([ 2; 0 ], 0); ([ 5; 3 ], 0); ([ 0; 4 ], 1); ([ 3; 2 ], 1) ]) ] @
+  if all then one [ 3; 4; 5 ] 2 @
+    [ ([ 4; 5; 3 ], "", [ ([ 3; 0; 1 ], 0); ([ 1; 2; 2 ], 0); ([ 0; 4; 1 ], 1); ([ 2; 2; 0 ], 2) ]) ]
+  else []
+
+(* Ten of three dimensions that are not too large. *)
+let drawn () =
+  Random.init (match Sys.getenv_opt "DATELINE_SEED" with
+    | Some seed -> int_of_string seed
+    | None -> 1);
+  let rec draw () =
+    let l = List.init 3 (fun _ -> 2 + Random.int 15) in
+    if List.fold_left ( * ) 1 l > 400 then draw () else l in
+  List.init 10 (fun _ -> draw ())
+
+let fabrics what =
+  let all = what <> "few" in
+  let whole l = List.map (fun r -> (r, "", [])) l in
   let small = between 2 (if all then 4 else 3) and top = if all then 16 else 7 in
   let cubes = List.concat_map (fun xy -> List.map (fun z -> xy @ [ z ]) small) (pairs small small) in
   let each = List.concat_map (fun k -> [ [ k; 2; 3 ]; [ 3; k; 2 ]; [ 2; 3; k ] ]) (between 5 top) in
-  let meshes = List.concat_map (fun r -> [ (r, "x"); (r, "xy") ])
+  let meshes = List.concat_map (fun r -> [ (r, "x", []); (r, "xy", []) ])
     (pairs (between 3 (if all then 5 else 3)) (between 2 (if all then 5 else 3))) in
   whole (pairs (between 2 top) (if all then between 2 16 else [ 2; 5 ])) @ whole cubes @ whole each @
-  meshes @ if all then [ ([ 8; 8; 8 ], "") ] else []
+  meshes @ broken all @ match what with
+  | "few" -> []
+  | "all" -> whole ([ 8; 8; 8 ] :: drawn ())
+  | _ -> whole (List.concat_map (fun xy -> List.map (fun z -> xy @ [ z ]) (between 2 16))
+                  (pairs (between 2 16) (between 2 16)))
 
 let () =
   match Sys.argv with
-  | [| _; dateline; dir; what |] ->
+  | [| _; dateline; dir; ("few" | "all" | "whole" as what) |] ->
     (try List.iter (fun m ->
-        let list = fabrics (what = "all") in
-        let a, b, c = List.fold_left (fun (a, b, c) (radices, mesh) ->
-          let x, y, z = check_fabric dateline dir m radices mesh in
+        let list = fabrics what in
+        let a, b, c = List.fold_left (fun (a, b, c) fabric ->
+          let x, y, z = check_fabric dateline dir m fabric in
           (a + x, b + y, c + z)) (0, 0, 0) list in
         Printf.printf "%s: %d fabrics: %d forwarding entries, %d path SLs, %d VLs agree\n%!"
           m.name (List.length list) a b c) modes
      with Differs why -> Printf.printf "differs: %s\n" why; exit 1)
-  | _ -> prerr_endline "usage: conform DATELINE DIR all|few"; exit 2
+  | _ -> prerr_endline "usage: conform DATELINE DIR few|all|whole"; exit 2

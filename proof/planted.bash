@@ -33,7 +33,7 @@ plant() {
 	local -a after
 
 	rm -rf "$dir" && mkdir "$dir"
-	cp -p "$OUT"/{Net,Drain,Dor,Torus,Anysl,Transition,Checker,Change,Six}.v* "$HERE/Model.v" "$dir"
+	cp -p "$OUT"/{Net,Drain,Dor,Torus,Anysl,Broken,Transition,Checker,Change,Six}.v* "$HERE/Model.v" "$dir"
 	python3 - "$HERE/$file.v" "$dir/$file.v" "$from" "$to" <<'PY' || { missed=$((missed + 1)); return; }
 import sys
 text = open(sys.argv[1]).read()
@@ -42,9 +42,10 @@ if text.count(sys.argv[3]) != 1:
 open(sys.argv[2], "w").write(text.replace(sys.argv[3], sys.argv[4]))
 PY
 	case $file in
-	Dor) after=(Dor Torus Anysl Model) ;;
-	Torus) after=(Torus Anysl Model) ;;
-	Anysl) after=(Anysl Model) ;;
+	Dor) after=(Dor Torus Anysl Broken Model) ;;
+	Torus) after=(Torus Anysl Broken Model) ;;
+	Anysl) after=(Anysl Broken Model) ;;
+	Broken) after=(Broken Model) ;;
 	Transition) after=(Transition Checker Change) ;;
 	Checker) after=(Checker Change) ;;
 	*) after=("$file") ;;
@@ -75,6 +76,10 @@ plant "the SL bit of another dimension" Torus '(sl / 2 ^ d) mod 2' '(sl / 2 ^ (2
 plant "one VL for any SL where there are two" Anysl \
 	'4 * level p + (if two then 1 else 0)' '4 * level p + (if two then 0 else 0)'
 plant "balanced ties by the LID alone" Torus 'Nat.odd (later d (dst p) + tag p)' 'Nat.odd (tag p)'
+plant "the missing cable of a broken ring is another one" Broken \
+	'ahead k (hop k false x) a.' 'ahead k x a.'
+plant "the wrong ring is broken: its later coordinates are those of the destination" Dor \
+	'firstn d (dst p) ++ 0 :: skipn (S d) (src p)' 'firstn d (dst p) ++ 0 :: skipn (S d) (dst p)'
 plant "a packet that need not fit into the buffer" Net 'fits : forall p c, size p <= cap c.' \
 	'fits : forall p c, size p <= S (cap c).'
 plant "the checker takes ranks that stay equal" Checker \

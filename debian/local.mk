@@ -4,6 +4,8 @@ EXTRA_DIST += \
 	debian/changelog \
 	debian/control \
 	debian/copyright \
+	debian/dateline-check.install \
+	debian/dateline-check.manpages \
 	debian/dateline.install \
 	debian/libdateline-dev.install \
 	debian/libdateline0.install \
@@ -17,6 +19,7 @@ EXTRA_DIST += \
 	debian/rules \
 	debian/source/format \
 	debian/systemd/dateline.conf \
+	debian/tests/checker \
 	debian/tests/command \
 	debian/tests/control \
 	debian/tests/library \

@@ -112,10 +112,10 @@ let check ~any_sl ~sums dir name =
   | Search.Circle t -> rejected "packets to LID %d go in a circle" t
   | Search.Loop -> rejected "packets can block each other in a circle"
 
-let usage () =
-  prerr_endline "usage: dateline-check [--any-sl] [--no-checksums] DIR [CERTIFICATE]\n\
-    \       dateline-check [--any-sl] --change=mixture|phases|PLAN OLD NEW";
-  exit 2
+let usage_text = "usage: dateline-check [--any-sl] [--no-checksums] DIR [CERTIFICATE]\n\
+    \       dateline-check [--any-sl] --change=mixture|phases|PLAN OLD NEW"
+
+let usage () = prerr_endline usage_text; exit 2
 
 let () =
   let any_sl = ref false and sums = ref true and change = ref "" and names = ref [] in
@@ -127,6 +127,7 @@ let () =
   Array.iteri (fun n word -> if n > 0 then match word with
     | "--any-sl" -> any_sl := true
     | "--no-checksums" -> sums := false
+    | "--help" -> print_endline usage_text; exit 0
     | _ -> match after "--change=" word with
       | Some plan -> change := plan
       | None when String.length word > 1 && word.[0] = '-' -> usage ()

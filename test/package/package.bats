@@ -11,7 +11,7 @@ load ../fabric/lib.bash
 TOP=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 DEBS=$DATELINE_PACKAGES/deb
 RPMS=$DATELINE_PACKAGES/rpm
-NAMES=(dateline libdateline-dev libdateline0 opensm-dateline)
+NAMES=(dateline dateline-check libdateline-dev libdateline0 opensm-dateline)
 
 setup_file() {
 	if [[ ${THROWAWAY:-} == yes ]]; then
@@ -98,7 +98,7 @@ flaws() {
 	done < <(find "$T/root" -type f \( -path '*/bin/*' -o -name '*.so*' \)) >"$T/flaws"
 	cat "$T/flaws"
 	[[ ! -s $T/flaws ]]
-	((n == 3))
+	((n == 4))
 }
 
 @test "the packages have the version of the tarball" {
@@ -137,7 +137,7 @@ flaws() {
 	dpkg --verify "${NAMES[@]}"
 	fails as_before
 	ldconfig -p | grep -q '^	libosmdateline\.so '
-	try command library opensm
+	try checker command library opensm
 }
 
 @test "an upgrade leaves the administrator's files as they are" {

@@ -335,13 +335,22 @@ static int phases_confirm_maps(struct dl_engine *e)
 	return err ? err : left ? -EIO : 0;
 }
 
-/* Packets cross a link by the maps that it has when it goes active. */
-static int phases_raise_links(struct dl_engine *e)
+/*
+ * Packets cross a link by the maps that it has when it goes active.  What a switch has
+ * confirmed and lost since is written again.
+ */
+static int phases_raise_links(struct dl_engine *e, const struct dl_phases *p)
 {
 	int err = phases_write_maps(e, true);
 
 	if (!err)
 		err = phases_confirm_maps(e);
+	if (!err && p->origin != DL_PHASES_FROM_NOTHING) {
+		dl_recall_read_back(e);
+		err = phases_write_tables(e, p->plan.held, &p->opened);
+		if (!err)
+			err = phases_confirm_maps(e);
+	}
 	if (!err)
 		err = phases_set_links(e, IB_LINK_ARMED);
 	return err ? err : phases_set_links(e, IB_LINK_ACTIVE);
@@ -416,7 +425,7 @@ static int phases_close(struct dl_engine *e, struct dl_phases *p)
 	if (!err && p->ghost_ports)
 		err = phases_drop_links(e);
 	if (!err && p->links_come)
-		err = phases_raise_links(e);
+		err = phases_raise_links(e, p);
 	if (err || p->direct)
 		return err;
 	p->closed_at = dl_clock_monotonic();

@@ -146,16 +146,16 @@ static bool recall_ask_block(struct dl_engine *e, osm_switch_t *sw, uint32_t k)
 	return true;
 }
 
-/* With a cable, seen or not, or an enhanced port 0, which has maps, too. */
+/* With a cable, seen or not, or port 0: its packets have maps, too, and may join a loop. */
 static osm_physp_t *port_in_use(const osm_switch_t *sw, unsigned int port)
 {
 	osm_physp_t *p = osm_node_get_physp_ptr(sw->p_node, port);
 
 	if (!p || !osm_physp_is_valid(p))
 		return NULL;
-	if (!port)
-		return ib_switch_info_is_enhanced_port0(&sw->switch_info) ? p : NULL;
-	return osm_physp_get_remote(p) || osm_physp_get_port_state(p) > IB_LINK_DOWN ? p : NULL;
+	return !port || osm_physp_get_remote(p) || osm_physp_get_port_state(p) > IB_LINK_DOWN ?
+		       p :
+		       NULL;
 }
 
 static bool has_maps(const osm_switch_t *sw)
@@ -285,6 +285,35 @@ static bool is_answered(osm_switch_t *sw)
 	return all;
 }
 
+static bool has_active_port(const osm_switch_t *sw)
+{
+	for (unsigned int o = 1; o < sw->num_ports; o++) {
+		osm_physp_t *p = osm_node_get_physp_ptr(sw->p_node, o);
+
+		if (p && osm_physp_get_port_state(p) == IB_LINK_ACTIVE)
+			return true;
+	}
+	return false;
+}
+
+/* The k-th pieces of what is written before links go active. */
+static bool recall_ask_again(struct dl_engine *e, osm_switch_t *sw, uint32_t k)
+{
+	bool more = !has_active_port(sw) && recall_ask_block(e, sw, k);
+
+	return (!has_active_port(sw) && recall_ask_maps(e, sw, k)) || more;
+}
+
+void dl_recall_read_back(struct dl_engine *e)
+{
+	recall_ask_all(e, recall_ask_again);
+	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw))
+		if (!has_active_port(sw))
+			is_answered(sw);
+	CL_PLOCK_RELEASE(&e->osm->lock);
+}
+
 /* Reading has made room for all blocks. */
 static void recall_shrink_groups(osm_mcast_tbl_t *t)
 {
@@ -362,7 +391,7 @@ static int held_map(const osm_switch_t *sw, unsigned int in, unsigned int out,
 
 	if (planned == DL_TABLES_NO_ROW)
 		return planned;
-	if (!p || !port_in_use(sw, in) || !has_maps(sw))
+	if (!out || !p || !port_in_use(sw, in) || !has_maps(sw))
 		return dl_tables_row(t, row);
 	mask = (1u << (ib_port_info_get_op_vls(&p->port_info) - 1)) - 1;
 	for (unsigned int sl = 0; sl < 16; sl++) {

@@ -34,6 +34,13 @@ struct dl_recall {
  */
 void dl_recall_ask(struct dl_engine *e);
 
+/*
+ * Read forwarding tables and maps of switches without an active port: one that loses
+ * power while it is written has confirmed what it holds no more.  OpenSM then knows what
+ * it holds.  Takes OpenSM's lock.
+ */
+void dl_recall_read_back(struct dl_engine *e);
+
 /* Forget the answers. */
 void dl_recall_clear(struct dl_recall *r);
 

@@ -2,6 +2,7 @@
 # can be done.
 EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash \
 	test/sim/shrink.bash test/sim/scripts/mute_switch.events test/sim/scripts/mute_two.events \
+	test/sim/scripts/power_fails.events \
 	test/sim/scripts/refused_sweep.events \
 	test/sim/scripts/switch_returns.events test/sim/scripts/takeover.events
 if SIM

@@ -97,8 +97,8 @@ static void compare_pairs(struct sim *sim, struct sim_sm *sm, const char *line)
 	sim->pairs_said += said;
 	sim->pairs_seen += pairs;
 	sim->pairs_of_adapters += adapters;
-	/* What dies meanwhile, or forwards without an answer, cannot be foreseen. */
-	if (!sim->clean || !was_undisturbed(sim, sm))
+	/* What dies meanwhile, or forwards without an answer, cannot be foreseen, nor a rival. */
+	if (!sim->clean || !was_undisturbed(sim, sm) || has_rivals(sim))
 		return;
 	sim->compared++;
 	if (said != pairs)

@@ -203,6 +203,7 @@ static void held_tables(void **state)
 	struct osm_fixture *x = osm_fixture_torus(5, 3, NULL);
 	struct dl_sweep *held = NULL;
 	const struct dl_tables *is, *read;
+	unsigned int i;
 
 	(void)state;
 	assert_true(osm_fixture_sweep(x));
@@ -218,6 +219,13 @@ static void held_tables(void **state)
 		if (is->sl2vl[i] != DL_TABLES_NO_ROW)
 			assert_true(is->rows[is->sl2vl[i]] == read->rows[read->sl2vl[i]]);
 	dl_sweep_free(held);
+	/* What a switch itself sends has maps, too, with a base port 0 as well. */
+	osm_fixture_restart(x, NULL);
+	i = osm_fixture_link(osm_fixture_switch(x, 2), 0)->port_num;
+	memset(&x->switches[2].maps[0][i], 0x33, sizeof(ib_slvl_table_t));
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "from the tables that the switches held; 3 phases"),
+			 1);
 	/* A link that is not active carries nothing yet: as if it were to come. */
 	ib_port_info_set_port_state(&osm_fixture_link(osm_fixture_switch(x, 2), 0)->port_info,
 				    IB_LINK_INIT);

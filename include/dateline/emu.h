@@ -35,12 +35,12 @@ extern "C" {
 
 /*
  * The table by which a channel adapter chooses the SL that makes the next
- * packet (rules part D).
+ * packet, and a switch port the SL that leaves next (rules part D).
  */
 
 #define DL_EMU_SLS 16
 #define DL_EMU_SL_ENTRIES_MIN 16
-#define DL_EMU_SL_ENTRIES_MAX 256
+#define DL_EMU_SL_ENTRIES_MAX 4096
 
 struct dl_emu_sl_entry {
 	uint8_t sl;	 /* 0..15 */
@@ -53,7 +53,7 @@ struct dl_emu_sl_table {
 };
 
 /*
- * Is the table usable: 16 to 256 entries, SLs up to 15, and every SL of the
+ * Is the table usable: 16 to 4096 entries, SLs up to 15, and every SL of the
  * mask in at least one entry that has weight?  Returns 0; -EINVAL; -ENOENT
  * with *missing (may be NULL) the lowest SL that no entry serves.
  */
@@ -61,7 +61,7 @@ int dl_emu_sl_table_check(const struct dl_emu_sl_table *t, unsigned int sls_in_u
 			  unsigned int *missing);
 
 /*
- * A table of `n` entries (16 to 256) in which the SLs of a mask (all 16 for
+ * A table of `n` entries (16 to 4096) in which the SLs of a mask (all 16 for
  * an empty one) take turns, with the same weight.
  */
 void dl_emu_sl_table_even(struct dl_emu_sl_table *t, unsigned int sls, unsigned int n,
@@ -70,6 +70,7 @@ void dl_emu_sl_table_even(struct dl_emu_sl_table *t, unsigned int sls, unsigned 
 /* ---- the emulation ---------------------------------------------------------- */
 
 #define DL_EMU_LEVELS 2
+#define DL_EMU_MANAGEMENT DL_EMU_LEVELS /* dl_emu_level(): packets of VL 15 */
 #define DL_EMU_NEVER UINT64_MAX
 #define DL_EMU_BUFFER_MAX 32767 /* blocks */
 #define DL_EMU_VLS 16		/* data VLs 0..14 and VL 15 */
@@ -77,7 +78,8 @@ void dl_emu_sl_table_even(struct dl_emu_sl_table *t, unsigned int sls, unsigned 
 /* Headers of a packet as on the wire, in bytes. */
 #define DL_EMU_HEADERS 26	/* LRH 8, BTH 12, ICRC 4, VCRC 2 */
 #define DL_EMU_MCAST_HEADERS 74 /* those, GRH 40 and DETH 8 */
-#define DL_EMU_SMP_BYTES 290	/* MAD of 256, LRH, BTH, DETH, ICRC, VCRC */
+#define DL_EMU_SMP_DATA 256	/* a MAD */
+#define DL_EMU_SMP_BYTES 290	/* that, LRH, BTH, DETH, ICRC, VCRC */
 
 enum dl_emu_switching { DL_EMU_STORE_AND_FORWARD, DL_EMU_CUT_THROUGH, DL_EMU_WORMHOLE };
 
@@ -138,9 +140,10 @@ struct dl_emu_config {
 	 */
 	bool undefined_arbitration;
 	/* Channel adapters. */
-	const struct dl_emu_sl_table *sl_table; /* NULL: plain round robin */
-	uint32_t tenure;			/* bytes of a queue pair's turn */
-	uint64_t qp_change_ps;			/* cost of changing queue pair */
+	const struct dl_emu_sl_table *sl_table;	       /* NULL: plain round robin */
+	const struct dl_emu_sl_table *switch_sl_table; /* of switch ports; NULL: none */
+	uint32_t tenure;			       /* bytes of a queue pair's turn */
+	uint64_t qp_change_ps;			       /* cost of changing queue pair */
 	/* How long the head of a queue may wait; 0: for ever. */
 	uint64_t hoq_life_ps;
 	/* Sim time between looks for deadlock and starvation; 0: never. */
@@ -317,15 +320,22 @@ struct dl_emu_totals {
 	uint64_t events;
 	uint64_t fcps; /* flow-control packets sent */
 	uint64_t fcps_lost;
-	uint64_t latency_sum;	/* of deliveries */
-	uint64_t last_delivery; /* when; stays when counts are reset */
-	uint64_t since;		/* when these counts began */
+	uint64_t fcps_initialise; /* of those sent: with Op 1, when a link comes up */
+	uint64_t latency_sum;	  /* of deliveries */
+	uint64_t last_delivery;	  /* when; stays when counts are reset */
+	uint64_t since;		  /* when these counts began */
 	uint64_t at;
 };
 
+/* Packets of a kind that were delivered. */
+struct dl_emu_delivered {
+	uint64_t packets, bytes; /* bytes of data */
+	uint64_t latency_sum, latency_max;
+};
+
 struct dl_emu_level {
-	uint64_t packets, bytes;	 /* delivered; bytes of data */
-	uint16_t sls;			 /* SLs that were delivered */
+	uint64_t packets, bytes; /* delivered; bytes of data */
+	struct dl_emu_delivered sl[DL_EMU_SLS];
 	struct dl_emu_histogram latency; /* from the message's arrival, ps */
 	struct dl_emu_histogram network; /* from the first bit sent, ps */
 	struct dl_emu_histogram message; /* whole messages of a program, ps */
@@ -350,11 +360,6 @@ struct dl_emu_vl {
 	uint64_t packets, bytes; /* sent, with headers */
 };
 
-struct dl_emu_pair {
-	uint64_t packets, bytes; /* bytes of data */
-	uint64_t latency_sum, latency_max;
-};
-
 /* A VL that could send, and that the arbiter does not serve. */
 struct dl_emu_starved {
 	uint32_t port;
@@ -370,10 +375,13 @@ const struct dl_emu_port *dl_emu_port(struct dl_emu *emu, uint32_t port);
 /* VL 0..15 of a port as sender; zeroes for one that it lacks. */
 struct dl_emu_vl dl_emu_vl(const struct dl_emu *emu, uint32_t port, unsigned int vl);
 /* NULL: none were kept.  Both are end ports. */
-const struct dl_emu_pair *dl_emu_pair(const struct dl_emu *emu, uint32_t src, uint32_t dst);
+const struct dl_emu_delivered *dl_emu_pair(const struct dl_emu *emu, uint32_t src, uint32_t dst);
 
 /* The deadlock's shortest cycle; without steps when there is no deadlock. */
 const struct dl_cycle *dl_emu_cycle(const struct dl_emu *emu);
+
+/* SLs with messages that no entry of the adapters' SL table serves: a mask. */
+unsigned int dl_emu_unserved_sls(const struct dl_emu *emu);
 
 /* VLs that starve now; at most `max` are written.  Returns how many do. */
 uint32_t dl_emu_starved(const struct dl_emu *emu, struct dl_emu_starved *out, uint32_t max);
@@ -509,6 +517,8 @@ struct dl_emu_traffic_entry {
 	const char *name; /* by which a load is given; may be NULL */
 	enum dl_emu_pattern pattern;
 	unsigned int level;
+	unsigned int sl; /* 1 + the SL; 0: the path SL */
+	bool management; /* on VL 15 */
 	uint32_t load;	 /* open loop: millionths of the link; else 0 */
 	uint32_t window; /* closed loop: messages under way; else 0 */
 	bool periodic;	 /* open loop: evenly spaced, not at random */
@@ -672,14 +682,14 @@ struct dl_emu_result {
 	int state;	    /* enum dl_emu_state */
 	bool interrupted;
 	bool pairs;	/* were kept */
-	uint8_t levels; /* that the traffic has, as a mask */
+	uint8_t levels; /* that the traffic has, and DL_EMU_MANAGEMENT, as a mask */
 	/* Of what all adapters' links could carry, while it was measured. */
 	double offered, throughput;
 	/* From the warm-up to the end of traffic, or before it of the run. */
 	uint64_t measured_ps;
-	uint64_t level_bytes[DL_EMU_LEVELS]; /* delivered in this time */
-	uint64_t unsent;		     /* messages never sent: the end came first */
-	uint64_t sample_ps;		     /* 0: no time series */
+	uint64_t level_bytes[DL_EMU_LEVELS + 1]; /* delivered in this time */
+	uint64_t unsent;			 /* messages never sent: the end came first */
+	uint64_t sample_ps;			 /* 0: no time series */
 	struct dl_emu_sample *samples;
 	uint32_t nsamples;
 	char **warnings; /* each only once */

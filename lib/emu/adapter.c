@@ -6,7 +6,8 @@
  * of each VL in front of its link; whenever a VL's place is empty, the SL
  * table (slarb.h) says which queue pair makes the next packet, among the SLs
  * that map to such a VL.  Which of the packets goes first is up to the VL
- * arbiter of the port.  A place is empty again when the tail has left, so the
+ * arbiter of the port.  An SL table decides alone: with one, another packet is
+ * made only when all that wait lack credit.  A place is empty again when the tail has left, so the
  * time for changing queue pair is not hidden behind the packet before it.
  *
  * Messages are taken from the source when the flow has come to them: a
@@ -92,12 +93,13 @@ static void make_data(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 	uint32_t bytes = data + (f->message.dlid >= DL_TABLES_MCAST_LID ? DL_EMU_MCAST_HEADERS :
 									  DL_EMU_HEADERS);
 	unsigned int vl = a->sl_vl[f->sl];
+	bool none = vl == DL_EMU_NO_VL;
 
 	f->left -= data;
-	if (vl == DL_EMU_NO_VL) {
+	if (none || dl_link_arb_drops(e->ports[a->port].arb.program, vl)) {
 		e->totals.injected++;
 		e->totals.dropped++;
-		e->totals.drops[DL_EMU_DROP_NO_VL]++;
+		e->totals.drops[none ? DL_EMU_DROP_NO_VL : DL_EMU_DROP_UNLISTED]++;
 		e->ports[a->port].discards++;
 		if (last && f->window)
 			dl_emu_message_at(e,
@@ -112,13 +114,24 @@ static void make_data(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 		message_sent(e, flow);
 }
 
+/* With an SL table: does a packet that it chose wait for nothing but the link? */
+static bool order_stands(const struct dl_emu *e, const struct dl_emu_adapter *a)
+{
+	const struct dl_emu_link_port *p = &e->ports[a->port];
+
+	for (unsigned int vls = p->waiting & ((1u << p->vls) - 1); vls; vls &= vls - 1)
+		if (a->sched.turn.table && dl_emu_has_credit(e, &p->vl[__builtin_ctz(vls)]))
+			return true;
+	return false;
+}
+
 /* Let queue pairs make packets for all VLs that have a place for one. */
 void dl_emu_fill(struct dl_emu *e, struct dl_emu_adapter *a)
 {
 	bool change;
 	uint32_t flow;
 
-	while (a->sched.ready & a->free_sls && !a->changing && !e->err) {
+	while (a->sched.ready & a->free_sls && !a->changing && !e->err && !order_stands(e, a)) {
 		flow = dl_emu_sl_sched_pick(&a->sched, a->free_sls, &change);
 		if (flow == DL_EMU_NO_QP)
 			break;
@@ -152,8 +165,8 @@ static void start_message(struct dl_emu *e, uint32_t flow)
 	e->totals.messages++;
 	if (f->message.smp) {
 		f->sl = 0;
-		make_packet(e, a, flow, DL_EMU_SMP_BYTES - DL_EMU_HEADERS, DL_EMU_SMP_BYTES,
-			    DL_LINK_VL_SMP, DL_EMU_PK_LAST);
+		make_packet(e, a, flow, DL_EMU_SMP_DATA, DL_EMU_SMP_BYTES, DL_LINK_VL_SMP,
+			    DL_EMU_PK_LAST);
 		return;
 	}
 	f->active = true;
@@ -249,8 +262,11 @@ void dl_emu_left_adapter(struct dl_emu *e, struct dl_emu_link_port *p)
 {
 	struct dl_emu_adapter *a = &e->adapters[p->adapter];
 
-	if (!(p->sending_flags & DL_EMU_PK_TAIL))
+	if (!(p->sending_flags & DL_EMU_PK_TAIL)) {
+		if (a->sched.turn.table) /* the next flit may lack credit */
+			dl_emu_fill(e, a);
 		return;
+	}
 	a->free_sls |= a->vl_sls[p->sending_vl];
 	if (p->sending_what != DL_EMU_NIL && is_program_flow(e, p->sending_what))
 		e->source.sent(e->source.program, e, p->sending_what);

@@ -80,7 +80,7 @@ static bool is_flit_coming(const struct dl_emu *e, uint32_t out)
 /* The buffer whose emptying a waiting packet waits for, or NIL. */
 static uint32_t awaited_buffer(const struct dl_emu *e, uint32_t packet)
 {
-	uint32_t out = e->packets[packet].out, far, coming;
+	uint32_t out = e->packets[packet].out, far, coming, units;
 	const struct dl_emu_vl_port *o, *i;
 
 	if (!dl_emu_is_data(out) || (e->mode.worms && is_flit_coming(e, out)))
@@ -95,7 +95,8 @@ static uint32_t awaited_buffer(const struct dl_emu *e, uint32_t packet)
 	o = dl_emu_vl_at(e, out);
 	i = dl_emu_vl_at(e, far);
 	coming = dl_link_credit_chunks(&e->terms, dl_emu_coming(e, o, i));
-	return i->rx.free >= o->units + coming ? DL_EMU_NIL : far;
+	units = e->c.switch_sl_table ? e->packets[packet].units : o->units;
+	return i->rx.free >= units + coming ? DL_EMU_NIL : far;
 }
 
 /*

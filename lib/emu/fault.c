@@ -5,7 +5,9 @@
  * A link that goes down loses what is on the wire; packets that wait for it
  * are dropped at once, or, with a lifetime limit in the switches, when that
  * is over.  When it comes up again, both ends restart their flow
- * control: counters at zero, and credit for what is free.
+ * control: counters at zero, and a flow-control packet with Op 1 for each data
+ * VL, that says what is free.  A port sends no data before it has heard of all
+ * VLs, which is when the link is active for it.
  *
  * In wormhole switching a link cuts the worms in two that are passing it.
  * What has not left yet is thrown away, to the tail, at which the worm is
@@ -108,15 +110,17 @@ static void cut_worms(struct dl_emu *e, uint32_t port)
 
 static void port_up(struct dl_emu *e, uint32_t port)
 {
-	struct dl_emu_link_port *p = &e->ports[port];
+	struct dl_emu_link_port *p = &e->ports[port], *q = &e->ports[p->peer];
 
 	for (unsigned int v = 0; v < DL_LINK_VL_SMP; v++) {
-		struct dl_emu_vl_port *in = &p->vl[v], *out = &e->ports[p->peer].vl[v];
+		struct dl_emu_vl_port *in = &p->vl[v], *out = &q->vl[v];
 
-		dl_link_credit_start(&e->terms, &out->tx, &in->rx);
+		in->rx.received = in->rx.advertised = out->tx.sent = out->tx.limit = 0;
 		out->sound = in->entered = 0;
 		out->credit_at = DL_EMU_NEVER;
 	}
+	p->greet = p->unheard = (1u << (p->vls < q->vls ? p->vls : q->vls)) - 1;
+	p->fcp = p->greet;
 	p->fcp_due = e->now + dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE);
 	p->hold &= ~DL_EMU_DOWN;
 }

@@ -129,7 +129,7 @@ HOT void deliver_credit(struct dl_emu *e, uint32_t channel, const struct dl_emu_
 	struct dl_emu_vl_port *o = dl_emu_vl_at(e, channel);
 
 	dl_emu_see_credit(e, o);
-	if ((!plain && e->mode.timers) || o->credit_at != DL_EMU_NEVER ||
+	if ((!plain && (e->mode.timers || fcp->op)) || o->credit_at != DL_EMU_NEVER ||
 	    (o->head != DL_EMU_NIL && !dl_link_credit_may_send(&o->tx, e->terms.largest))) {
 		dl_emu_expect_credit(e, channel, fcp, at);
 		return;
@@ -161,6 +161,7 @@ HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind pl
 	struct dl_emu_vl_port *in = &p->vl[v];
 	/* (Of other VLs a plain run need not even look at the books.) */
 	bool news = (!plain || p->unreported >> v & 1) && dl_link_credit_unsent(&in->rx);
+	bool greets = !plain && p->greet >> v & 1;
 	uint32_t channel = dl_emu_channel(p->peer, v);
 	struct dl_link_fcp fcp = { 0 };
 	struct dl_emu_fcp carried;
@@ -176,13 +177,16 @@ HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind pl
 	else if (!plain)
 		dl_emu_note_idle(e, p);
 	/* A number that the sender knows changes nothing, unless one got lost. */
-	if (!news && (plain || !e->mode.timers))
+	if (!news && !greets && (plain || !e->mode.timers))
 		return;
-	dl_link_fcp_make(DL_LINK_ACTIVE, v, &e->terms, &in->tx, &in->rx, &fcp);
+	dl_link_fcp_make(greets ? DL_LINK_INITIALISE : DL_LINK_ACTIVE, v, &e->terms, &in->tx,
+			 &in->rx, &fcp);
+	p->greet &= ~(1u << v);
+	e->totals.fcps_initialise += greets;
 	if (!plain && p->lossy && dl_emu_loses_fcp(e, p, &fcp))
 		return;
-	carried =
-		(struct dl_emu_fcp){ fcp.fccl, fcp.fctbs, plain ? fcp.fctbs : dl_emu_sound(e, in) };
+	carried = (struct dl_emu_fcp){ fcp.fccl, fcp.fctbs, plain ? fcp.fctbs : dl_emu_sound(e, in),
+				       fcp.op };
 	at = p->busy_until + p->delay + e->c.credit_latency_ps;
 	if (p->to == DL_EMU_TO_SHARD)
 		dl_emu_mail_credit(e, p->peer, channel, at, &carried);
@@ -316,6 +320,8 @@ HOT void send_data(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind p
 	unsigned int able = choosy ? dl_emu_choose(e, p, chosen) : sendable_vls(e, p);
 	struct dl_link_pick pick;
 
+	if (!plain && p->unheard) /* the link is not active yet */
+		able = 0;
 	if (dl_link_arbiter_pick_data(&p->arb, able, &pick) == DL_LINK_NOTHING) {
 		if (!p->starved)
 			p->wait_since = e->now;
@@ -327,6 +333,9 @@ HOT void send_data(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind p
 	dl_emu_note_idle(e, p);
 	packet = choosy ? chosen[pick.vl] : p->vl[pick.vl].head;
 	dl_link_arbiter_charge(&p->arb, &pick, e->packets[packet].bytes - DL_LINK_VCRC, NULL);
+	if (choosy && p->sl_turn.table)
+		dl_emu_sl_turn_charge(&p->sl_turn, e->mode.worms ? e->packets[packet].bytes :
+								   e->origins[packet].data);
 	send_packet(e, p, packet, pick.vl, plain);
 }
 

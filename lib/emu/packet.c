@@ -102,20 +102,24 @@ void dl_emu_lose(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause)
 	packet_end(e, packet);
 }
 
-static void count_pair(struct dl_emu *e, const struct dl_emu_origin *from, uint32_t port)
+static void count_delivered(const struct dl_emu *e, const struct dl_emu_origin *from,
+			    struct dl_emu_delivered *d)
 {
-	uint32_t src = e->flows[from->flow].adapter, to = e->ports[port].adapter;
-	struct dl_emu_pair *pair;
 	uint64_t latency = e->now - from->created;
 
-	if (to == DL_EMU_NIL)
-		return;
-	pair = &e->pairs[src * (size_t)e->nadapters + to];
-	pair->packets++;
-	pair->bytes += from->data;
-	pair->latency_sum += latency;
-	if (latency > pair->latency_max)
-		pair->latency_max = latency;
+	d->packets++;
+	d->bytes += from->data;
+	d->latency_sum += latency;
+	if (latency > d->latency_max)
+		d->latency_max = latency;
+}
+
+static void count_pair(const struct dl_emu *e, const struct dl_emu_origin *from, uint32_t port)
+{
+	uint32_t src = e->flows[from->flow].adapter, to = e->ports[port].adapter;
+
+	if (to != DL_EMU_NIL)
+		count_delivered(e, from, &e->pairs[src * (size_t)e->nadapters + to]);
 }
 
 /* To the rank that it is for; a message's latency is that of its last packet. */
@@ -133,7 +137,8 @@ void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port)
 	const struct dl_emu_pkt *pk = &e->packets[packet];
 	const struct dl_emu_origin *from = &e->origins[packet];
 	bool second = pk->flags & DL_EMU_PK_LEVEL;
-	struct dl_emu_level *level = &e->levels[second];
+	struct dl_emu_level *level =
+		&e->levels[dl_emu_is_data(pk->in) ? second : DL_EMU_MANAGEMENT];
 
 	if (!(pk->flags & DL_EMU_PK_TAIL)) {
 		dl_emu_recycle(e, packet);
@@ -144,13 +149,11 @@ void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port)
 	e->totals.latency_sum += e->now - from->created;
 	e->totals.last_delivery = e->now;
 	e->counters[port].received_bytes += from->data;
-	if (dl_emu_is_data(pk->in)) {
-		level->packets++;
-		level->bytes += from->data;
-		level->sls |= 1u << pk->sl;
-		dl_emu_histogram_add(&level->latency, e->now - from->created);
-		dl_emu_histogram_add(&level->network, e->now - from->injected);
-	}
+	level->packets++;
+	level->bytes += from->data;
+	count_delivered(e, from, &level->sl[pk->sl]);
+	dl_emu_histogram_add(&level->latency, e->now - from->created);
+	dl_emu_histogram_add(&level->network, e->now - from->injected);
 	if (e->pairs)
 		count_pair(e, from, port);
 	if (e->source.program && from->flow >= e->source.first)

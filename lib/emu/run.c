@@ -76,6 +76,7 @@ static void keep_warning(void *context, enum dl_log_level level, const char *mes
 static bool next_message(void *context, uint32_t flow, uint64_t now, struct dl_emu_message *out)
 {
 	struct run *r = context;
+	const struct dl_emu_traffic_entry *entry;
 	struct dl_emu_trace_message m;
 
 	if (r->source.program && flow >= r->source.first) {
@@ -91,12 +92,14 @@ static bool next_message(void *context, uint32_t flow, uint64_t now, struct dl_e
 	if (r->pending[flow].at >= r->warm)
 		r->offered[flow] += r->pending[flow].bytes;
 	r->pending[flow] = m;
+	entry = &r->entries[m.entry];
 	*out = (struct dl_emu_message){
 		.at = m.at,
 		.bytes = m.bytes,
 		.dlid = m.dst == DL_EMU_NO_ADAPTER ? m.mlid : r->scenario->lid[m.dst],
 		.level = m.level,
-		.sl = DL_TABLES_NO_SL,
+		.sl = entry->sl ? entry->sl - 1 : DL_TABLES_NO_SL,
+		.smp = entry->management,
 	};
 	return true;
 }
@@ -139,7 +142,7 @@ static int copy_entries(struct run *r, const struct dl_emu_load *load)
 		if (load && load->load && e->load &&
 		    (!load->name || (e->name && !strcmp(e->name, load->name))))
 			e->load = load->load;
-		r->result->levels |= 1u << e->level;
+		r->result->levels |= 1u << (e->management ? DL_EMU_MANAGEMENT : e->level);
 	}
 	r->spec = *spec;
 	r->spec.seed = r->scenario->config.seed;
@@ -223,7 +226,7 @@ static void end_measuring(struct run *r)
 	r->stopped = now > r->end ? r->end : now;
 	result->measured_ps = r->stopped > r->warm ? r->stopped - r->warm : 1;
 	r->measured_bytes = dl_emu_totals(r->emu)->delivered_bytes;
-	for (unsigned int l = 0; l < DL_EMU_LEVELS; l++)
+	for (unsigned int l = 0; l <= DL_EMU_MANAGEMENT; l++)
 		result->level_bytes[l] = dl_emu_level(r->emu, l)->bytes;
 }
 
@@ -235,6 +238,11 @@ static void finish_measuring(struct run *r)
 
 	count_rest(r);
 	difference_samples(result);
+	for (unsigned int sls = dl_emu_unserved_sls(r->emu); sls; sls &= sls - 1)
+		dl_log(&r->log, DL_LOG_WARNING,
+		       "emulation: SL %d has messages, but no entry in the SL table: they are not "
+		       "sent",
+		       __builtin_ctz(sls));
 	for (uint32_t a = 0; a < r->spec.nadapters; a++)
 		capacity += r->spec.rate[a];
 	capacity = capacity * result->measured_ps * 1e-12;

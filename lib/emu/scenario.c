@@ -69,6 +69,23 @@ int dl_emu_scenario_adapter(const struct dl_emu_scenario *s, const char *text, u
 	return -EINVAL;
 }
 
+int dl_emu_scenario_port(struct dl_yaml *y, const struct dl_yaml_node *at,
+			 const struct dl_emu_scenario *s, const char *node, uint32_t number,
+			 uint32_t *out)
+{
+	const struct dl_fabric *f = s->tables->fabric;
+	uint32_t n = dl_emu_scenario_node(s, node);
+
+	if (n == DL_NONE)
+		return dl_yaml_error(
+			y, at, "%.60s: expected a node of the fabric: its name or GUID", node);
+	*out = f->nodes[n].first_port + number;
+	if (number > f->nodes[n].nports || f->ports[*out].peer == DL_NONE)
+		return dl_yaml_error(y, at, "port %u of %.60s: expected a port with a cable",
+				     number, node);
+	return 0;
+}
+
 char *dl_emu_scenario_file(struct dl_emu_scenario *s, const char *name)
 {
 	const char *slash = strrchr(s->path, '/');
@@ -239,6 +256,102 @@ static int scenario_read_mtu(struct dl_yaml *y, const struct dl_yaml_node *value
 	return err;
 }
 
+/* ---- SL tables and cables ---------------------------------------------- */
+
+static int scenario_read_sl_entries(struct dl_yaml *y, const struct dl_yaml_node *value,
+				    struct dl_emu_sl_table *t)
+{
+	size_t n = dl_yaml_count(value);
+	uint64_t sum = 0;
+	int64_t sl, bytes;
+	int err = 0;
+
+	if (!n || n > DL_EMU_SL_ENTRIES_MAX)
+		return dl_yaml_error(y, value, "sl_table: expected 1 to %d entries [sl, bytes]",
+				     DL_EMU_SL_ENTRIES_MAX);
+	for (t->n = 0; !err && t->n < n; t->n++) {
+		const struct dl_yaml_node *item = dl_yaml_item(y, value, t->n);
+
+		if (!dl_yaml_is_list(item) || dl_yaml_count(item) != 2)
+			return dl_yaml_error(y, item, "sl_table: expected [sl, bytes]");
+		err = dl_yaml_number(y, dl_yaml_item(y, item, 0), "SL", 0, DL_EMU_SLS - 1, &sl);
+		if (!err)
+			err = dl_yaml_number(y, dl_yaml_item(y, item, 1), "bytes of an SL", 0,
+					     DL_EMU_SCENARIO_BYTES_MAX, &bytes);
+		if (err)
+			return err;
+		t->entry[t->n] = (struct dl_emu_sl_entry){ sl, bytes };
+		sum += bytes;
+	}
+	return sum ? 0 : dl_yaml_error(y, value, "sl_table: expected an entry with bytes");
+}
+
+/* off, even or [[sl, bytes], ...]. */
+static int scenario_read_sl_table(struct dl_yaml *y, const struct dl_yaml_node *value,
+				  const struct dl_setting *key, void *to)
+{
+	struct dl_emu_sl_table *t = &((struct dl_emu_scenario *)to)->sl_table;
+	unsigned int word;
+	int err;
+
+	if (dl_yaml_is_list(value))
+		return scenario_read_sl_entries(y, value, t);
+	err = dl_yaml_word(y, value, key->name, "off even", &word);
+	if (!err && word)
+		dl_emu_sl_table_even(t, 0, 64, 4096);
+	return err;
+}
+
+struct cable_reader {
+	char *node;
+	uint32_t number;
+	uint64_t length; /* millionths of a metre */
+};
+
+#define CABLE(member) DL_MEMBER(struct cable_reader, member)
+
+static const struct dl_setting cable_keys[] = {
+	{ "node", .type = DL_SETTING_TEXT, CABLE(node), .required = true },
+	{ "port", .type = DL_SETTING_NUMBER, CABLE(number), 1, 254, .required = true },
+	{ "length_m", .type = DL_SETTING_DECIMAL, CABLE(length), 0,
+	  10000 * (int64_t)DL_EMU_LOAD_ONE, .required = true },
+	{ NULL }
+};
+
+static int scenario_read_cable(struct dl_yaml *y, const struct dl_yaml_node *item,
+			       struct dl_emu_scenario *s)
+{
+	struct cable_reader r = { 0 };
+	uint32_t port = 0;
+	int err = dl_yaml_mapping(y, item, cable_keys, &r);
+
+	if (!err)
+		err = dl_emu_scenario_port(y, item, s, r.node, r.number, &port);
+	if (!err)
+		s->cable_mm[port] = s->cable_mm[s->tables->fabric->ports[port].peer] =
+			r.length / 1000;
+	free(r.node);
+	return err;
+}
+
+static int scenario_read_cables(struct dl_yaml *y, const struct dl_yaml_node *value,
+				const struct dl_setting *key, void *to)
+{
+	struct dl_emu_scenario *s = to;
+	uint32_t n = s->tables->fabric->nports;
+	int err = 0;
+
+	if (!dl_yaml_is_list(value))
+		return dl_yaml_error(y, value, "%s: expected a list of cables", key->name);
+	s->cable_mm = dl_arena_array(&s->arena, n + 1, sizeof(*s->cable_mm));
+	if (!s->cable_mm)
+		return dl_yaml_no_memory(y, value);
+	memset(s->cable_mm, 0xFF, n * sizeof(*s->cable_mm));
+	for (size_t i = 0; !err && i < dl_yaml_count(value); i++)
+		err = scenario_read_cable(y, dl_yaml_item(y, value, i), s);
+	return err;
+}
+
 /* As they are read, in ns and metres: see scenario_to_units(). */
 static const struct dl_setting scenario_keys[] = {
 	{ "seed", NUMBER, MEMBER(config.seed), 0, INT64_MAX },
@@ -261,9 +374,16 @@ static const struct dl_setting scenario_keys[] = {
 	{ "message_ns", NUMBER, MEMBER(config.message_overhead_ps), 0, MILLION },
 	{ "ack_ns", NUMBER, MEMBER(config.ack_latency_ps), 0, MILLION },
 	{ "cable_m", NUMBER, MEMBER(config.cable_mm_all), 0, 10000 },
+	{ "cables", .read = scenario_read_cables },
 	{ "speedup", NUMBER, MEMBER(config.speedup), 0, 16 },
+	{ "low_turn", WORD, MEMBER(config.arbitration.low_turn), .words = "packet weight" },
+	{ "bad_entry", WORD, MEMBER(config.arbitration.bad_entry), .words = "skip any" },
+	{ "unlisted_vl", WORD, MEMBER(config.arbitration.unlisted_vl), .words = "hold idle drop" },
+	{ "unprogrammed", WORD, MEMBER(config.undefined_arbitration), .words = "even power_up" },
+	{ "management_packets", NUMBER, MEMBER(config.smp_buffer), 1, DL_EMU_BUFFER_MAX },
 	{ "force_vl", NUMBER, MEMBER(force_vl), 0, 14 },
-	{ "sl_table", WORD, MEMBER(even), .words = "off even" },
+	{ "sl_table", .read = scenario_read_sl_table },
+	{ "sl_table_at", WORD, MEMBER(sl_table_at), .words = "adapters switches all" },
 	{ "tenure_bytes", NUMBER, MEMBER(config.tenure), 0, DL_EMU_SCENARIO_BYTES_MAX },
 	{ "qp_change_ns", NUMBER, MEMBER(config.qp_change_ps), 0, MILLION },
 	{ "pairs", WORD, MEMBER(config.pairs), .words = "false true" },
@@ -307,10 +427,14 @@ static void scenario_to_units(struct dl_emu_scenario *s)
 		s->config.chunk = 1;
 		s->config.credit = 0;
 	}
-	if (s->even) {
-		dl_emu_sl_table_even(&s->sl_table, 0, 64, 4096);
+	for (uint32_t i = 0; s->cable_mm && i < s->tables->fabric->nports; i++)
+		if (s->cable_mm[i] == UINT32_MAX)
+			s->cable_mm[i] = s->config.cable_mm_all;
+	s->config.cable_mm = s->cable_mm;
+	if (s->sl_table.n && s->sl_table_at != DL_EMU_SL_SWITCHES)
 		s->config.sl_table = &s->sl_table;
-	}
+	if (s->sl_table.n && s->sl_table_at != DL_EMU_SL_ADAPTERS)
+		s->config.switch_sl_table = &s->sl_table;
 }
 
 /* ---- tables ------------------------------------------------------------ */

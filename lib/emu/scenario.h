@@ -53,7 +53,8 @@ struct dl_emu_scenario {
 	uint64_t sample; /* of the time series; 0: none */
 	struct dl_emu_config config;
 	struct dl_emu_sl_table sl_table;
-	bool even; /* sl_table is used */
+	enum { DL_EMU_SL_ADAPTERS, DL_EMU_SL_SWITCHES, DL_EMU_SL_ALL } sl_table_at;
+	uint32_t *cable_mm; /* by port; of those that `cables` does not name, UINT32_MAX */
 	uint32_t buffer_blocks, buffer_packets;
 	int32_t force_vl; /* -1: the maps as programmed */
 	/* The fabric. */
@@ -94,6 +95,11 @@ uint32_t dl_emu_scenario_node(const struct dl_emu_scenario *s, const char *text)
 
 /* The adapter of a word: a number, or its node.  0 or -EINVAL. */
 int dl_emu_scenario_adapter(const struct dl_emu_scenario *s, const char *text, uint32_t *out);
+
+/* A port with a cable, by its node and number.  0, or an error at `at`. */
+int dl_emu_scenario_port(struct dl_yaml *y, const struct dl_yaml_node *at,
+			 const struct dl_emu_scenario *s, const char *node, uint32_t number,
+			 uint32_t *out);
 
 /* A name in a scenario means a file beside it, unless it begins with "/". */
 char *dl_emu_scenario_file(struct dl_emu_scenario *s, const char *name);

@@ -15,9 +15,9 @@
 #define SMP_NS 20000
 #define DRAIN_NS 1000000
 
-#define KINDS "link_down lose_fcp corrupt_fcp stop_draining tables rewrite"
+#define KINDS "link_down lose_fcp corrupt_fcp damage stop_draining slow_receiver tables rewrite"
 
-enum { LINK_DOWN, LOSE_FCP, CORRUPT_FCP, STOP_DRAINING, TABLES, REWRITE };
+enum { LINK_DOWN, LOSE_FCP, CORRUPT_FCP, DAMAGE, STOP_DRAINING, SLOW_RECEIVER, TABLES, REWRITE };
 
 /* What a kind does to a port when it begins and when it ends. */
 static const struct {
@@ -25,6 +25,8 @@ static const struct {
 } kinds[] = { [LINK_DOWN] = { DL_EMU_LINK_DOWN, DL_EMU_LINK_UP },
 	      [LOSE_FCP] = { DL_EMU_FCP_LOSS, DL_EMU_FCP_LOSS },
 	      [CORRUPT_FCP] = { DL_EMU_FCP_CORRUPT, DL_EMU_FCP_CORRUPT },
+	      [DAMAGE] = { DL_EMU_DATA_CORRUPT, DL_EMU_DATA_CORRUPT },
+	      [SLOW_RECEIVER] = { DL_EMU_DRAIN_RATE, DL_EMU_DRAIN_RATE },
 	      [STOP_DRAINING] = { DL_EMU_DRAIN_STOP, DL_EMU_DRAIN_START },
 	      [TABLES] = { 0 },
 	      [REWRITE] = { 0 } };
@@ -80,8 +82,9 @@ static int faults_check(struct dl_yaml *y, const struct dl_yaml_node *at,
 	const struct dl_emu_rewrite_options *w = &f->rewrite;
 	bool rewrite = f->kind == REWRITE;
 	bool tables = f->kind == TABLES || rewrite;
-	bool draining = f->kind == STOP_DRAINING;
-	bool fcp = f->kind == LOSE_FCP || f->kind == CORRUPT_FCP;
+	bool slow = f->kind == SLOW_RECEIVER;
+	bool draining = f->kind == STOP_DRAINING || slow;
+	bool share = f->kind == LOSE_FCP || f->kind == CORRUPT_FCP || f->kind == DAMAGE || slow;
 	const struct dl_emu_scenario_rule rules[] = {
 		{ tables != !!f->snapshot,
 		  "expected the key snapshot with tables and rewrite, and only there" },
@@ -95,8 +98,11 @@ static int faults_check(struct dl_yaml *y, const struct dl_yaml_node *at,
 		{ !tables && !draining && !f->number, "expected the key port" },
 		{ tables && (f->number || f->length),
 		  "tables and rewrite: expected neither port nor for_ns" },
-		{ f->action.fault.rate && !fcp,
-		  "expected the key share with lose_fcp and corrupt_fcp only" },
+		{ f->action.fault.rate && !share,
+		  "expected the key share with lose_fcp, corrupt_fcp, damage and slow_receiver "
+		  "only" },
+		{ slow && !f->action.fault.rate,
+		  "slow_receiver: expected the key share, of its link's rate" },
 		{ !f->every != !f->times, "expected every_ns and times together" },
 		{ f->times && (!f->length || f->length >= f->every),
 		  "expected for_ns below every_ns" },
@@ -109,28 +115,21 @@ static int faults_check(struct dl_yaml *y, const struct dl_yaml_node *at,
 static int faults_find_port(struct dl_yaml *y, const struct dl_yaml_node *item,
 			    const struct dl_emu_scenario *s, struct fault_reader *r)
 {
-	const struct dl_fabric *f = s->tables->fabric;
-	uint32_t node = dl_emu_scenario_node(s, r->node), a, *out = &r->action.fault.port;
-	bool draining = r->kind == STOP_DRAINING;
-	const char *expected = NULL;
+	bool adapter = r->kind == STOP_DRAINING || r->kind == SLOW_RECEIVER;
+	uint32_t a, *out = &r->action.fault.port;
+	int err = 0;
 
-	if (node == DL_NONE) {
-		expected = "a node of the fabric: its name or GUID";
-	} else if (draining && !r->number) {
-		if (!dl_emu_scenario_adapter(s, r->node, &a))
-			*out = s->port[a];
-		else
-			expected = "an adapter with a cable and a LID";
-	} else {
-		*out = f->nodes[node].first_port + r->number;
-		if (r->number > f->nodes[node].nports || f->ports[*out].peer == DL_NONE)
-			return dl_yaml_error(y, item,
-					     "port %u of %.60s: expected a port with a cable",
-					     r->number, r->node);
-		if (draining && s->adapter[*out] == DL_EMU_NO_ADAPTER)
-			expected = "an adapter";
-	}
-	return expected ? dl_yaml_error(y, r->node_at, "%.60s: expected %s", r->node, expected) : 0;
+	if (!adapter || r->number || dl_emu_scenario_node(s, r->node) == DL_NONE)
+		err = dl_emu_scenario_port(y, r->number ? item : r->node_at, s, r->node, r->number,
+					   out);
+	else if (!dl_emu_scenario_adapter(s, r->node, &a))
+		*out = s->port[a];
+	else
+		err = dl_yaml_error(y, r->node_at,
+				    "%.60s: expected an adapter with a cable and a LID", r->node);
+	if (!err && adapter && s->adapter[*out] == DL_EMU_NO_ADAPTER)
+		err = dl_yaml_error(y, r->node_at, "%.60s: expected an adapter", r->node);
+	return err;
 }
 
 /*
@@ -193,7 +192,7 @@ static int faults_add_all(struct dl_emu_scenario *s, const struct fault_reader *
 			continue;
 		action.at += f->length;
 		action.fault.kind = kinds[f->kind].end;
-		action.fault.rate = 0;
+		action.fault.rate = f->kind == SLOW_RECEIVER ? DL_EMU_LOAD_ONE : 0;
 		err = faults_add(s, &action);
 	}
 	return err;

@@ -11,6 +11,7 @@
 #define TRACES_MAX 64 /* each is a file of its own, and may cost far more than its line */
 
 static const struct dl_emu_size default_size = { 2048, 1 };
+static const struct dl_emu_size management_size = { DL_EMU_SMP_DATA, 1 };
 
 /* An entry while it is read. */
 struct entry_reader {
@@ -164,6 +165,16 @@ static int entry_read_bytes(struct dl_yaml *y, const struct dl_yaml_node *value,
 	return err;
 }
 
+static int entry_read_sl(struct dl_yaml *y, const struct dl_yaml_node *value,
+			 const struct dl_setting *key, void *to)
+{
+	int64_t sl = 0;
+	int err = dl_yaml_number(y, value, key->name, 0, DL_EMU_SLS - 1, &sl);
+
+	((struct entry_reader *)to)->entry.sl = sl + 1;
+	return err;
+}
+
 static int entry_read_name(struct dl_yaml *y, const struct dl_yaml_node *value,
 			   const struct dl_setting *key, void *to)
 {
@@ -208,6 +219,8 @@ static const struct dl_setting traffic_keys[] = {
 	{ "name", .read = entry_read_name },
 	{ "pattern", WORD, ENTRY(pattern), .words = DL_EMU_PATTERN_WORDS, .required = true },
 	{ "level", NUMBER, ENTRY(level), .max = 1 },
+	{ "sl", .read = entry_read_sl },
+	{ "management", WORD, ENTRY(management), .words = "false true" },
 	{ "load", DECIMAL, ENTRY(load), 1, 10 * DL_EMU_LOAD_ONE },
 	{ "window", NUMBER, ENTRY(window), 1, 1024 },
 	{ "arrival", WORD, ENTRY(periodic), .words = "random periodic" },
@@ -247,6 +260,9 @@ static int entry_check(struct dl_yaml *y, const struct dl_yaml_node *at,
 		  "they are in the file" },
 		{ !trace && !e->load == !e->window,
 		  "expected either the key load or the key window" },
+		{ e->management && (e->sl || e->level || e->nsizes || trace || e->mlid ||
+				    e->pattern == DL_EMU_PATTERN_MULTICAST),
+		  "management: expected no sl, level or bytes, and neither multicast nor trace" },
 		{ e->stop <= e->start, "stop_ns: expected a time after start_ns" },
 	};
 
@@ -328,7 +344,7 @@ static int entry_read_entry(struct dl_yaml *y, const struct dl_yaml_node *item,
 	if (e->fraction == DL_NONE)
 		e->fraction = DL_EMU_LOAD_ONE / 2;
 	if (!e->sizes) {
-		e->sizes = &default_size;
+		e->sizes = e->management ? &management_size : &default_size;
 		e->nsizes = 1;
 	}
 	/* An exchange with everybody is done when it is done. */

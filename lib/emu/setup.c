@@ -84,7 +84,8 @@ static int check_config(const struct dl_emu_config *c, const struct dl_log *log)
 		return refuse_setup(log, "ports have 1, 2, 4, 8 or 15 data VLs");
 	if (dl_emu_rate_of(c->default_speed, c->default_width, &rate))
 		return refuse_setup(log, "no such link speed or width");
-	if (c->sl_table && c->sl_table->n > DL_EMU_SL_ENTRIES_MAX)
+	if ((c->sl_table && c->sl_table->n > DL_EMU_SL_ENTRIES_MAX) ||
+	    (c->switch_sl_table && c->switch_sl_table->n > DL_EMU_SL_ENTRIES_MAX))
 		return refuse_setup(log, "the SL table is too long");
 	return 0;
 }
@@ -344,6 +345,8 @@ static int set_up_port(struct dl_emu *e, uint32_t i)
 	set_up_vls(e, p);
 	if (p->sw == DL_NONE && port->num)
 		p->adapter = e->nadapters++;
+	if (p->sw != DL_NONE)
+		p->sl_turn.table = e->c.switch_sl_table;
 	if (!linked)
 		return 0;
 	if (dl_emu_link_rate(e->f, &e->c, i, &p->rate)) {
@@ -539,7 +542,7 @@ static int set_up_emulation(struct dl_emu *e)
 		return err;
 	e->ports = dl_array_large(e->nports + 1ul, sizeof(*e->ports));
 	e->mode.worms = e->c.switching == DL_EMU_WORMHOLE;
-	e->mode.choosy = e->mode.worms || e->c.speedup;
+	e->mode.choosy = e->mode.worms || e->c.speedup || e->c.switch_sl_table;
 	e->mode.voq = e->c.queues == DL_EMU_VOQ;
 	e->mode.large = e->nports > DL_EMU_LARGE;
 	e->losses = new_array(e, e->nports, sizeof(*e->losses));

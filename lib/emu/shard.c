@@ -152,9 +152,9 @@ int dl_emu_set_up_shards(struct dl_emu *e)
 		shift = dl_emu_bucket_bits(e);
 	e->split.buckets = e->split.n == 1 ? 1 : window >> shift;
 	e->split.shard = dl_arena_array(&e->arena, e->split.n, sizeof(struct dl_emu *));
-	e->sum.levels = e->split.n == 1 ?
-				NULL :
-				dl_arena_array(&e->arena, DL_EMU_LEVELS, sizeof(*e->sum.levels));
+	e->sum.levels = e->split.n == 1 ? NULL :
+					  dl_arena_array(&e->arena, DL_EMU_LEVELS + 1,
+							 sizeof(*e->sum.levels));
 	if (!err && (!e->split.shard || (e->split.n > 1 && !e->sum.levels)))
 		err = -ENOMEM;
 	if (!err && e->split.n > 1 && !(e->pool = dl_pool_new()))

@@ -9,8 +9,9 @@
  *
  * Table.  A circle of entries (SL, bytes).  Only the SL of the entry pointed
  * to makes packets, until its bytes are used up; the last packet may overdraw
- * them.  An SL without work is passed over.  An entry that is left starts
- * afresh at its next visit.  If no SL has work the pointer stays.
+ * them.  An SL without work is passed over.  One that has work, but neither room
+ * nor credit for it, keeps its turn; meanwhile the next one that can sends, and is
+ * charged nothing.  An entry that is left starts afresh at its next visit.  If no SL has work the pointer stays.
  *
  * Queue pairs.  Those with work stand in one queue per SL, in which the head
  * has the turn.  It goes to the end when its tenure is used up and out when it
@@ -71,7 +72,7 @@ void dl_emu_sl_sched_init(struct dl_emu_sl_sched *s, const struct dl_emu_sl_tabl
 			  uint32_t tenure, struct dl_emu_sl_qp *qps)
 {
 	*s = (struct dl_emu_sl_sched){
-		.table = table,
+		.turn.table = table,
 		.qps = qps,
 		.tenure = tenure,
 		.current = DL_EMU_NO_QP,
@@ -118,25 +119,47 @@ void dl_emu_sl_sched_work(struct dl_emu_sl_sched *s, uint32_t qp, unsigned int s
 
 /* ---- the decision ------------------------------------------------------ */
 
-/* Move to the first entry from the pointer on whose SL can send. */
-static unsigned int sl_by_table(struct dl_emu_sl_sched *s, unsigned int sls)
+/* The first entry from one on whose SL is in the mask, or n. */
+static unsigned int next_entry(const struct dl_emu_sl_table *t, unsigned int from, unsigned int sls)
 {
-	const struct dl_emu_sl_table *t = s->table;
-	unsigned int e = s->at;
+	unsigned int e = from;
 
 	for (unsigned int walked = 0; walked < t->n; walked++) {
-		const struct dl_emu_sl_entry *entry = &t->entry[e];
-
-		if (entry->weight && sls >> entry->sl & 1) {
-			if (e != s->at || !s->live)
-				s->left = entry->weight;
-			s->at = e;
-			s->live = true;
-			return entry->sl;
-		}
+		if (t->entry[e].weight && sls >> t->entry[e].sl & 1)
+			return e;
 		e = e + 1 < t->n ? e + 1 : 0;
 	}
-	return DL_EMU_SLS;
+	return t->n;
+}
+
+unsigned int dl_emu_sl_turn_pick(struct dl_emu_sl_turn *turn, unsigned int ready, unsigned int able)
+{
+	const struct dl_emu_sl_table *t = turn->table;
+	unsigned int e = next_entry(t, turn->at, ready);
+
+	turn->lent = false;
+	if (e == t->n)
+		return DL_EMU_SLS;
+	if (e != turn->at || !turn->live)
+		turn->left = t->entry[e].weight < INT32_MAX ? t->entry[e].weight : INT32_MAX;
+	turn->at = e;
+	turn->live = true;
+	if (able >> t->entry[e].sl & 1)
+		return t->entry[e].sl;
+	e = next_entry(t, e, able);
+	turn->lent = true;
+	return e < t->n ? t->entry[e].sl : DL_EMU_SLS;
+}
+
+void dl_emu_sl_turn_charge(struct dl_emu_sl_turn *turn, uint32_t bytes)
+{
+	if (turn->lent)
+		return;
+	turn->left -= bytes;
+	if (turn->left > 0)
+		return;
+	turn->live = false;
+	turn->at = turn->at + 1 < turn->table->n ? turn->at + 1 : 0;
 }
 
 static unsigned int sl_by_ticket(const struct dl_emu_sl_sched *s, unsigned int sls)
@@ -160,7 +183,7 @@ uint32_t dl_emu_sl_sched_pick(struct dl_emu_sl_sched *s, unsigned int sls, bool 
 	sls &= s->ready;
 	if (!sls)
 		return DL_EMU_NO_QP;
-	sl = s->table ? sl_by_table(s, sls) : sl_by_ticket(s, sls);
+	sl = s->turn.table ? dl_emu_sl_turn_pick(&s->turn, s->ready, sls) : sl_by_ticket(s, sls);
 	if (sl == DL_EMU_SLS)
 		return DL_EMU_NO_QP;
 	*change = s->queue[sl].head != s->current;
@@ -172,15 +195,10 @@ void dl_emu_sl_sched_charge(struct dl_emu_sl_sched *s, uint32_t qp, uint32_t byt
 	unsigned int sl = s->qps[qp].sl;
 
 	s->current = qp;
-	if (s->table) {
-		s->left -= bytes;
-		if (s->left <= 0) {
-			s->live = false;
-			s->at = s->at + 1 < s->table->n ? s->at + 1 : 0;
-		}
-	}
+	if (s->turn.table)
+		dl_emu_sl_turn_charge(&s->turn, bytes);
 	s->queue[sl].tenure_left -= bytes;
-	if (more && s->table && s->queue[sl].tenure_left > 0)
+	if (more && s->turn.table && s->queue[sl].tenure_left > 0)
 		return;
 	step_down(s, sl);
 	if (more)

@@ -26,18 +26,34 @@ struct dl_emu_sl_queue {
 	int64_t tenure_left; /* of the head */
 };
 
+/* Where a port is in its table. */
+struct dl_emu_sl_turn {
+	const struct dl_emu_sl_table *table; /* NULL: there is none */
+	int32_t left;			     /* bytes of the entry, while `live` */
+	uint16_t at;			     /* the entry pointed to */
+	bool live;
+	bool lent; /* to another SL, which is charged nothing */
+};
+
 struct dl_emu_sl_sched {
-	const struct dl_emu_sl_table *table; /* NULL: plain round robin */
+	struct dl_emu_sl_turn turn; /* without a table: plain round robin */
 	struct dl_emu_sl_qp *qps;
 	uint64_t ticket;
 	uint32_t tenure;  /* bytes of a queue pair's turn */
 	uint32_t current; /* the queue pair served last */
-	int64_t left;	  /* bytes of the entry, while `live` */
-	uint16_t at;	  /* the entry pointed to */
 	uint16_t ready;	  /* SLs with queued queue pairs */
-	bool live;
 	struct dl_emu_sl_queue queue[DL_EMU_SLS];
 };
+
+/*
+ * The SL that sends next, of those that are able to; DL_EMU_SLS: none.  The turn is
+ * that of the first entry from the pointer on whose SL is ready, that is has work.
+ */
+unsigned int dl_emu_sl_turn_pick(struct dl_emu_sl_turn *turn, unsigned int ready,
+				 unsigned int able);
+
+/* A packet of the picked SL takes so many bytes of the entry. */
+void dl_emu_sl_turn_charge(struct dl_emu_sl_turn *turn, uint32_t bytes);
 
 /*
  * A port without work.  `table` NULL switches the SL table off: queue pairs

@@ -155,6 +155,7 @@ struct dl_emu_vl_port {
 /* What a flow-control packet carries; and, so far, `sound` of its sender. */
 struct dl_emu_fcp {
 	uint16_t fccl, fctbs, sound;
+	uint8_t op;
 };
 
 /* Wormhole: who has a channel. */
@@ -207,7 +208,10 @@ struct dl_emu_link_port {
 	uint32_t discards;     /* see struct dl_emu_port; but for */
 	uint32_t cut;	       /* what came from the peer when the link failed */
 	uint32_t sending_what; /* of a copy: parent; of a message that ends: see adapter.c */
-	uint64_t queued_ps;    /* see struct dl_emu_port */
+	/* Since the link came up: data VLs that have sent no Op 1, and received nothing. */
+	uint16_t greet, unheard;
+	uint64_t queued_ps;	       /* see struct dl_emu_port */
+	struct dl_emu_sl_turn sl_turn; /* of a switch's output */
 
 	struct dl_emu_vl_port vl[DL_EMU_VLS] __attribute__((aligned(64)));
 } __attribute__((aligned(64)));
@@ -413,7 +417,7 @@ struct dl_emu {
 	uint32_t nadapters;
 	struct dl_emu_flow *flows;
 	struct dl_emu_sl_qp *qps;
-	struct dl_emu_pair *pairs;
+	struct dl_emu_delivered *pairs;
 	/* Packets. */
 	struct dl_emu_pkt *packets;
 	struct dl_emu_origin *origins; /* by packet */
@@ -430,7 +434,7 @@ struct dl_emu {
 	uint32_t background; /* events that are deadlines */
 	struct dl_emu_stock stock;
 	struct dl_emu_totals totals;
-	struct dl_emu_level levels[DL_EMU_LEVELS];
+	struct dl_emu_level levels[DL_EMU_LEVELS + 1];
 	struct dl_emu_outbox mail;
 	struct dl_emu_look look; /* of the emulation, but for `blocked` */
 	struct dl_emu_events events;

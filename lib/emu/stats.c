@@ -25,6 +25,7 @@ const struct dl_emu_totals *dl_emu_totals(struct dl_emu *e)
 		all->events += t->events;
 		all->fcps += t->fcps;
 		all->fcps_lost += t->fcps_lost;
+		all->fcps_initialise += t->fcps_initialise;
 		all->latency_sum += t->latency_sum;
 		if (t->last_delivery > all->last_delivery)
 			all->last_delivery = t->last_delivery;
@@ -37,7 +38,7 @@ const struct dl_emu_level *dl_emu_level(const struct dl_emu *e, unsigned int lev
 {
 	struct dl_emu_level *all;
 
-	if (level >= DL_EMU_LEVELS)
+	if (level > DL_EMU_MANAGEMENT)
 		return NULL;
 	if (e->split.n == 1)
 		return &e->levels[level];
@@ -48,12 +49,30 @@ const struct dl_emu_level *dl_emu_level(const struct dl_emu *e, unsigned int lev
 
 		all->packets += l->packets;
 		all->bytes += l->bytes;
-		all->sls |= l->sls;
+		for (unsigned int sl = 0; sl < DL_EMU_SLS; sl++) {
+			all->sl[sl].packets += l->sl[sl].packets;
+			all->sl[sl].bytes += l->sl[sl].bytes;
+			all->sl[sl].latency_sum += l->sl[sl].latency_sum;
+			if (l->sl[sl].latency_max > all->sl[sl].latency_max)
+				all->sl[sl].latency_max = l->sl[sl].latency_max;
+		}
 		dl_emu_histogram_join(&all->latency, &l->latency);
 		dl_emu_histogram_join(&all->network, &l->network);
 		dl_emu_histogram_join(&all->message, &l->message);
 	}
 	return all;
+}
+
+unsigned int dl_emu_unserved_sls(const struct dl_emu *e)
+{
+	const struct dl_emu_sl_table *t = e->c.sl_table;
+	unsigned int served = 0, asked = 0;
+
+	for (uint32_t i = 0; t && i < t->n; i++)
+		served |= (unsigned int)(t->entry[i].weight != 0) << t->entry[i].sl;
+	for (uint32_t a = 0; t && a < e->nadapters; a++)
+		asked |= e->adapters[a].sched.ready;
+	return asked & ~served;
 }
 
 static void stats_sum_vls(const struct dl_emu *e, uint32_t port, struct dl_emu_port *out)
@@ -108,7 +127,7 @@ static uint32_t stats_adapter_of(const struct dl_emu *e, uint32_t port)
 	return own == DL_EMU_NIL ? DL_EMU_NIL : e->ports[own].adapter;
 }
 
-const struct dl_emu_pair *dl_emu_pair(const struct dl_emu *e, uint32_t src, uint32_t dst)
+const struct dl_emu_delivered *dl_emu_pair(const struct dl_emu *e, uint32_t src, uint32_t dst)
 {
 	uint32_t from = stats_adapter_of(e, src), to = stats_adapter_of(e, dst);
 

@@ -38,6 +38,8 @@
  */
 #include "config.h"
 
+#include <limits.h>
+
 #include "emu/transmit.h"
 
 /* Take a packet out of its output's queue. */
@@ -156,6 +158,7 @@ void dl_emu_expect_credit(struct dl_emu *e, uint32_t channel, const struct dl_em
 		.dlid = fcp->fccl,
 		.bytes = fcp->fctbs,
 		.out = fcp->sound,
+		.flags = fcp->op,
 		.epoch = e->ports[dl_emu_port_of(channel)].epoch,
 	};
 	dl_emu_channel_at(e, at, DL_EMU_EV_CREDIT, channel, record);
@@ -194,14 +197,19 @@ void dl_emu_credit(struct dl_emu *e, uint32_t channel, uint32_t record)
 	struct dl_emu_link_port *p = &e->ports[port];
 	struct dl_emu_vl_port *o = &p->vl[dl_emu_vl_of(channel)];
 	const struct dl_emu_pkt *carried = &e->packets[record];
-	enum dl_link_state state = p->hold & DL_EMU_DOWN ? DL_LINK_DOWN : DL_LINK_ACTIVE;
+	enum dl_link_state state = p->hold & DL_EMU_DOWN ? DL_LINK_DOWN :
+				   p->unheard		 ? DL_LINK_INITIALISE :
+							   DL_LINK_ACTIVE;
 	uint16_t ahead = carried->out - dl_emu_entered(e, o), before = o->rx.received;
-	struct dl_link_fcp fcp = { .fccl = carried->dlid, .fctbs = carried->bytes - ahead };
+	struct dl_link_fcp fcp = { .op = carried->flags,
+				   .fccl = carried->dlid,
+				   .fctbs = carried->bytes - ahead };
 
 	dl_emu_recycle(e, record);
 	e->stock.live++;
 	if (p->epoch != carried->epoch || dl_link_fcp_take(state, &fcp, &e->terms, &o->tx, &o->rx))
 		return;
+	p->unheard &= ~(1u << dl_emu_vl_of(channel));
 	o->credit_at = o->credit_at <= e->credited ? DL_EMU_NEVER : o->credit_at;
 	if (o->rx.received != before)
 		dl_emu_report(e, p, dl_emu_vl_of(channel));
@@ -232,8 +240,8 @@ void dl_emu_deadline(struct dl_emu *e, uint32_t port)
 
 /* ---- packets ----------------------------------------------------------- */
 
-/* The packet of a VL that could go now, or NIL. */
-static uint32_t next_candidate(const struct dl_emu *e, uint32_t out)
+/* The packet of a VL and these SLs that could go now, or NIL. */
+static uint32_t next_candidate(const struct dl_emu *e, uint32_t out, unsigned int sls)
 {
 	uint32_t packet = dl_emu_vl_at(e, out)->head;
 	const struct dl_emu_pkt *pk = &e->packets[packet];
@@ -241,12 +249,11 @@ static uint32_t next_candidate(const struct dl_emu *e, uint32_t out)
 
 	if (owner != DL_EMU_NIL && pk->in != owner)
 		return DL_EMU_NIL;
-	if (!e->c.speedup)
-		return packet;
 	for (;;) {
 		const struct dl_emu_link_port *from = &e->ports[dl_emu_port_of(pk->in)];
 
-		if (from->adapter != DL_EMU_NIL || from->readers < e->c.speedup)
+		if (sls >> pk->sl & 1 &&
+		    (!e->c.speedup || from->adapter != DL_EMU_NIL || from->readers < e->c.speedup))
 			return packet;
 		packet = pk->wait_next;
 		if (packet == DL_EMU_NIL || owner != DL_EMU_NIL)
@@ -256,7 +263,8 @@ static uint32_t next_candidate(const struct dl_emu *e, uint32_t out)
 }
 
 /* The data VLs that can send where that may not be their first packet. */
-unsigned int dl_emu_choose(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t *packet)
+static unsigned int choose_of(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int sls,
+			      uint32_t *packet)
 {
 	unsigned int able = 0;
 
@@ -264,7 +272,7 @@ unsigned int dl_emu_choose(struct dl_emu *e, struct dl_emu_link_port *p, uint32_
 		unsigned int v = __builtin_ctz(vls);
 		struct dl_emu_vl_port *o = &p->vl[v];
 
-		packet[v] = next_candidate(e, dl_emu_channel(p->number, v));
+		packet[v] = next_candidate(e, dl_emu_channel(p->number, v), sls);
 		if (packet[v] == DL_EMU_NIL)
 			continue;
 		dl_emu_see_credit(e, o);
@@ -274,6 +282,23 @@ unsigned int dl_emu_choose(struct dl_emu *e, struct dl_emu_link_port *p, uint32_
 			dl_emu_wait_for_credit(e, p, 1u << v);
 	}
 	return able;
+}
+
+/* With an SL table: of the SLs that have a packet that could go, the one whose turn it is. */
+unsigned int dl_emu_choose(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t *packet)
+{
+	unsigned int ready = 0, able = 0, sl;
+
+	if (!p->sl_turn.table)
+		return choose_of(e, p, UINT_MAX, packet);
+	for (sl = 0; sl < DL_EMU_SLS; sl++) {
+		able |= (unsigned int)(choose_of(e, p, 1u << sl, packet) != 0) << sl;
+		for (unsigned int vls = p->waiting; vls; vls &= vls - 1)
+			if (packet[__builtin_ctz(vls)] != DL_EMU_NIL)
+				ready |= 1u << sl;
+	}
+	sl = dl_emu_sl_turn_pick(&p->sl_turn, ready, able);
+	return sl == DL_EMU_SLS ? 0 : choose_of(e, p, 1u << sl, packet);
 }
 
 /* Is the packet lost on the wire?  Then its receiver does not enter it, but for a worm's. */

@@ -80,7 +80,7 @@ FABRIC_TESTS += test/fabric/coords.bats
 FABRIC_TESTS += test/fabric/whatif.bats
 
 # The emulator.
-FABRIC_TESTS += test/fabric/emulate.bats
+FABRIC_TESTS += test/fabric/emulate.bats test/fabric/emulate_keys.bats
 
 # The files in conf/, and the page that says how to begin with them.
 FABRIC_TESTS += test/fabric/conf.bats test/fabric/migration.bats

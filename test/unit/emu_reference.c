@@ -127,8 +127,9 @@ static void link_up(struct model *t, const uint32_t port[2])
 		for (unsigned int vl = 0; vl < VLS; vl++) {
 			p->vl[vl].entered = p->vl[vl].healed = 0;
 			q->vl[vl].sent = q->vl[vl].lost = 0;
-			p->vl[vl].told = q->vl[vl].limit = promise(t, &p->vl[vl]);
+			p->vl[vl].told = q->vl[vl].limit = 0;
 		}
+		p->unheard = p->tell = (1u << p->vls) - 1;
 		p->down = false;
 		p->start = t->now;
 		p->due = t->now + span(t);

@@ -114,6 +114,7 @@ void emu_ref_take_credit(struct model *t, const struct soon *s)
 	if (p->down || p->epoch != s->epoch)
 		return;
 	c->limit = s->value;
+	p->unheard &= ~(1u << s->who % VLS);
 	if ((int64_t)s->lost != c->healed) {
 		c->entered += s->lost - c->healed;
 		c->healed = s->lost;
@@ -237,6 +238,8 @@ void emu_ref_transmit(struct model *t, uint32_t port)
 			continue;
 		}
 		able = find_able(t, p, at);
+		if (p->unheard)
+			able = 0;
 		if (dl_link_arbiter_pick(&p->arb, false, false, able, &pick) != DL_LINK_DATA)
 			return;
 		/* Without the two bytes of the VCRC, which LRH:PktLen does not count. */

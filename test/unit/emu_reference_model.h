@@ -60,7 +60,8 @@ struct port {
 	struct dl_link_arb_program program;
 	struct channel vl[VLS];
 	unsigned int vls;
-	unsigned int tell; /* VLs with a flow-control packet to send */
+	unsigned int tell;    /* VLs with a flow-control packet to send */
+	unsigned int unheard; /* VLs that lack credit since the link came up */
 	uint64_t busy_until, due;
 	uint64_t start; /* deadlines are whole spans later */
 	int sending;	/* packet, or -1 */

@@ -145,6 +145,8 @@ for scenario in all-to-all faults hotspot qos-mix tornado trace uniform; do
 	emulated $scenario six "$examples/emulate-$scenario.yaml"
 done
 told emulate loop --scenario "$examples/emulate-uniform.yaml"
+printf '%s\n' 'traffic:' '  - {pattern: shift, by: 1, load: 0.1, management: true}' >management.yaml
+emulated management whole management.yaml
 emulated dead old "$examples/emulate-deadlock-6x5.yaml"
 emulated starved starved "$examples/emulate-uniform.yaml"
 emulated sweep whole "$examples/emulate-uniform.yaml" --sweep load=0.1:0.5:0.2
@@ -179,6 +181,7 @@ for name in whole large any loop unknown lost services; do
 	shown $name
 done
 shown whole --emulation json/emulate.pairs.json --counters counted
+shown whole --emulation json/emulate.management.json
 shown hurt --earlier whole
 shown fast --earlier large
 shown broken --earlier six

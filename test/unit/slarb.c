@@ -222,8 +222,8 @@ struct model {
 	const struct dl_emu_sl_table *table;
 	int64_t tenure, left, tenure_left[DL_EMU_SLS];
 	int line[QPS], sl_of[QPS], n; /* all that have work, oldest first */
-	int at, current;
-	bool live;
+	int at, at_kept, current;
+	bool live, lent;
 };
 
 static int model_first(const struct model *w, unsigned int sls)
@@ -236,21 +236,28 @@ static int model_first(const struct model *w, unsigned int sls)
 
 static int model_pick(struct model *w, unsigned int sls)
 {
-	if (!w->table)
+	if (!w->table || model_first(w, sls) < 0)
 		return model_first(w, sls);
+	w->lent = false;
 	for (int i = 0; i < w->table->n; i++) {
 		int e = (w->at + i) % w->table->n;
 		const struct dl_emu_sl_entry *entry = &w->table->entry[e];
-		int found = model_first(w, sls & 1u << entry->sl);
 
-		if (!entry->weight || found < 0)
+		if (!entry->weight || model_first(w, 1u << entry->sl) < 0)
 			continue;
-		if (i || !w->live)
+		if (!w->lent && (i || !w->live))
 			w->left = entry->weight;
-		w->at = e;
+		if (!w->lent)
+			w->at_kept = e;
 		w->live = true;
-		return found;
+		if (sls >> entry->sl & 1) {
+			w->at = w->at_kept;
+			return model_first(w, 1u << entry->sl);
+		}
+		w->lent = true; /* it has work, and keeps its turn */
 	}
+	if (w->lent)
+		w->at = w->at_kept;
 	return -1;
 }
 
@@ -273,8 +280,9 @@ static void model_charge(struct model *w, int i, uint32_t bytes, bool more)
 	int qp = w->line[i], sl = w->sl_of[qp];
 
 	w->current = qp;
-	w->left -= bytes;
-	if (w->table && w->left <= 0) {
+	if (!w->lent)
+		w->left -= bytes;
+	if (w->table && !w->lent && w->left <= 0) {
 		w->at = (w->at + 1) % w->table->n;
 		w->live = false;
 	}

@@ -22,13 +22,25 @@ const struct emulate_drop emulate_drops[DL_EMU_DROPS] = {
 
 /* ---- parts ------------------------------------------------------------- */
 
-static json_t *emulate_sls_json(uint16_t sls)
+/* SLs that were delivered: their numbers, or what was. */
+static json_t *emulate_sls_json(const struct dl_emu_level *l, bool numbers)
 {
 	json_t *list = json_array();
 
-	for (unsigned int sl = 0; sl < 16; sl++)
-		if (sls >> sl & 1)
+	for (unsigned int sl = 0; sl < DL_EMU_SLS; sl++) {
+		const struct dl_emu_delivered *d = &l->sl[sl];
+
+		if (d->packets && numbers)
 			json_array_append_new(list, json_integer(sl));
+		else if (d->packets)
+			json_array_append_new(list,
+					      json_pack("{s:i, s:I, s:I, s:f, s:f}", "sl", sl,
+							"delivered_packets", (json_int_t)d->packets,
+							"delivered_bytes", (json_int_t)d->bytes,
+							"latency_ns_mean",
+							d->latency_sum / 1e3 / d->packets,
+							"latency_ns_max", d->latency_max / 1e3));
+	}
 	return list;
 }
 
@@ -55,8 +67,8 @@ static json_t *emulate_level_json(const struct emulate_run *r, unsigned int leve
 	struct dl_emu_latency n = dl_emu_latency_of(&l->network);
 
 	return json_pack("{s:i, s:o, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f,"
-			 " s:f, s:o}",
-			 "level", level, "sl", emulate_sls_json(l->sls), "delivered_packets",
+			 " s:f, s:o, s:o}",
+			 "level", level, "sl", emulate_sls_json(l, true), "delivered_packets",
 			 (json_int_t)l->packets, "delivered_bytes", (json_int_t)l->bytes,
 			 "latency_ns_mean", a.mean, "latency_ns_p50", a.p50, "latency_ns_p99",
 			 a.p99, "latency_ns_p999", a.p999, "latency_ns_max",
@@ -64,7 +76,18 @@ static json_t *emulate_level_json(const struct emulate_run *r, unsigned int leve
 			 n.mean, "network_ns_p99", n.p99, "latency_relative_error",
 			 DL_EMU_HISTOGRAM_ERROR, "throughput_gbps",
 			 r->result.level_bytes[level] * 8e-9 / seconds, "latency_histogram_ns",
-			 emulate_histogram_json(&l->latency));
+			 emulate_histogram_json(&l->latency), "by_sl", emulate_sls_json(l, false));
+}
+
+/* The same of VL 15, which has no level. */
+static json_t *emulate_management_json(const struct emulate_run *r)
+{
+	json_t *management = emulate_level_json(r, DL_EMU_MANAGEMENT);
+
+	json_object_del(management, "level");
+	json_object_del(management, "sl");
+	json_object_del(management, "by_sl");
+	return management;
 }
 
 static json_t *emulate_levels_json(const struct emulate_run *r)
@@ -130,7 +153,7 @@ static json_t *emulate_pairs_json(const struct emulate_run *r)
 
 	for (size_t i = 0; i < (size_t)n * n; i++) {
 		uint32_t from = port[i / n], to = port[i % n];
-		const struct dl_emu_pair *p = dl_emu_pair(r->result.emu, from, to);
+		const struct dl_emu_delivered *p = dl_emu_pair(r->result.emu, from, to);
 
 		if (!p || !p->packets)
 			continue;
@@ -211,7 +234,7 @@ json_t *emulate_json(const struct emulate_run *r)
 
 	document = json_pack("{s:I, s:I, s:I, s:I, s:b, s:o, s:f, s:f, s:f, s:I, s:f, s:f, "
 			     "s:I,"
-			     " s:I, s:b, s:o, s:o, s:o, s:o, s:o}",
+			     " s:I, s:b, s:{s:I, s:I, s:I}, s:o, s:o, s:o, s:o, s:o}",
 			     "delivered_packets", (json_int_t)t->delivered, "injected_packets",
 			     (json_int_t)t->injected, "dropped_packets", (json_int_t)t->dropped,
 			     "in_flight", (json_int_t)t->in_flight, "deadlock", cycle->n > 0,
@@ -222,9 +245,13 @@ json_t *emulate_json(const struct emulate_run *r)
 			     r->result.throughput, "offered_fraction", r->result.offered,
 			     "messages", (json_int_t)t->messages, "unsent_messages",
 			     (json_int_t)r->result.unsent, "interrupted", r->result.interrupted,
+			     "flow_control", "packets", (json_int_t)t->fcps, "lost",
+			     (json_int_t)t->fcps_lost, "initialise", (json_int_t)t->fcps_initialise,
 			     "drops", emulate_drops_json(t), "starved", emulate_starved_json(r),
 			     "qos", emulate_levels_json(r), "ports", emulate_ports_json(r),
 			     "warnings", emulate_warnings_json(r));
+	if (document && r->result.levels >> DL_EMU_MANAGEMENT & 1)
+		json_object_set_new(document, "management", emulate_management_json(r));
 	if (document && r->result.sample_ps)
 		json_object_set_new(document, "samples", emulate_samples_json(r));
 	if (document && r->program)

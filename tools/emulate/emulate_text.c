@@ -34,6 +34,9 @@ static void emulate_print_levels(const json_t *document, FILE *to)
 
 	fprintf(to, "%-6s %12s %12s %10s %10s %10s %10s\n", "level", "packets", "Gbit/s", "mean ns",
 		"p50 ns", "p99 ns", "p99.9 ns");
+	if (tool_has(document, "management"))
+		tool_print(to, tool_at(document, "management"),
+			   "VL 15  {delivered_packets:12} {throughput_gbps:12.3}" LATENCIES "\n");
 	json_array_foreach(tool_at(document, "qos"), i,
 			   level) if (tool_int_at(level, "delivered_packets"))
 		tool_print(to, level,

@@ -1,0 +1,163 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# What single keys of an emulation's scenario do.
+
+bats_require_minimum_version 1.5.0
+load lib.bash
+
+setup() {
+	fabric_init
+	dateline gen 4 3 1 -q -o "$T/f"
+	dateline route "$T/f.net" --torus-config "$T/f.torus.conf" -q -o "$T/f"
+}
+
+teardown() {
+	fabric_down
+}
+
+# value FILTER [LINE...]: what jq finds in the result of these lines of a scenario.
+value() {
+	local filter=$1 status=0
+
+	shift
+	printf '%s\n' "$@" >"$T/scenario.yaml"
+	dateline emulate "$T/f" --scenario "$T/scenario.yaml" --json >"$T/result" || status=$?
+	((status < 2)) && jq "$filter" "$T/result"
+}
+
+# holds A OP B: of numbers that need not be whole.
+holds() {
+	jq -en "$*" >/dev/null || {
+		say "$*"
+		false
+	}
+}
+
+# Two SLs of one adapter to one other, over one VL.
+both=('traffic:'
+	'  - {pattern: shift, by: 1, load: 1, sl: 1, sources: [0]}'
+	'  - {pattern: shift, by: 1, load: 1, sl: 0, sources: [0]}')
+share='.qos[0].by_sl | .[0].delivered_bytes / .[1].delivered_bytes'
+
+@test "sl, sl_table: shares and latency are those of the table" {
+	local one two
+
+	one=$(value "$share" "${both[@]}")
+	holds "$one > .99 and $one < 1.01"
+	one=$(value "$share" 'sl_table: [[1, 4096], [0, 12288]]' "${both[@]}")
+	holds "$one > 2.95 and $one < 3.05"
+	# Over two VLs, which weigh the same, too.
+	one=$(value '.qos | .[0].delivered_bytes / .[1].delivered_bytes' \
+		'sl_table: [[8, 4096], [0, 12288]]' "${both[0]}" "${both[2]}" \
+		'  - {pattern: shift, by: 1, load: 1, sl: 8, level: 1, sources: [0]}')
+	holds "$one > 2.95 and $one < 3.05"
+	# In every other entry, an SL waits for one packet of another.
+	both+=('  - {pattern: shift, by: 1, load: 0.5, sl: 2, sources: [0]}'
+		'  - {pattern: shift, by: 1, load: 0.01, bytes: 64, sl: 3, sources: [0]}')
+	one=$(value '.qos[0].by_sl[3].latency_ns_max' "${both[@]}" \
+		'sl_table: [[3, 64], [0, 2048], [3, 64], [1, 2048], [3, 64], [2, 2048]]')
+	two=$(value '.qos[0].by_sl[3].latency_ns_max' "${both[@]}" \
+		'sl_table: [[3, 64], [0, 8192], [1, 8192], [2, 8192]]')
+	holds "$two - $one > 1000"
+	# No entry: it is not sent, and a warning says so.
+	one=$(value '.qos[0].sl' 'sl_table: [[0, 64]]' "${both[@]}" | jq -c)
+	[[ $one == '[0]' ]]
+	jq -e '.warnings | any(contains("SL 1 has messages"))' "$T/result"
+}
+
+@test "sl_table_at: switches have a table at each output" {
+	local one far=('traffic:'
+		'  - {pattern: incast, targets: [0], load: 1, sl: 1, sources: [3]}'
+		'  - {pattern: incast, targets: [0], load: 1, sl: 0, sources: [4]}')
+
+	one=$(value "$share" 'sl_table: [[1, 4096], [0, 12288]]' "${far[@]}")
+	holds "$one > .97 and $one < 1.03"
+	one=$(value "$share" 'duration_ns: 1000000' 'sl_table: [[1, 4096], [0, 12288]]' \
+		'sl_table_at: switches' "${far[@]}")
+	holds "$one > 2.9 and $one < 3.1"
+}
+
+@test "low_turn, bad_entry, unlisted_vl: VL arbitration as dateline-arbitrate has it" {
+	local one two=('traffic:'
+		'  - {pattern: shift, by: 1, load: 1, sources: [0]}'
+		'  - {pattern: shift, by: 1, load: 1, level: 1, sources: [0]}')
+	local part='.qos | .[0].delivered_bytes / .[1].delivered_bytes'
+
+	# Some packets of VL 0 at high priority, then the turn of VL 1, VL 4 between switches: one packet, or four.
+	sed -i 's/ limit .* low .*/ limit 1 high 0:64 low 1:128,4:128/' "$T/f/dateline-vlarb.dump"
+	rm "$T/f/dateline-manifest.txt"
+	one=$(value "$part" 'duration_ns: 400000' "${two[@]}")
+	holds "$one > 1.9 and $one < 3.1"
+	holds "$(value "$part" 'duration_ns: 400000' 'low_turn: weight' "${two[@]}") < .4 * $one"
+	# The entry is for VL 15; VL 1 and 4 are in no table.
+	sed -i 's/ high .*/ high 0:64 low 15:64/' "$T/f/dateline-vlarb.dump"
+	two=("${two[@]/load: 1/load: 0.4}")
+	[[ $(value '.in_flight > 0 and .qos[1].delivered_packets == 0' "${two[@]}") == true ]]
+	[[ $(value '.in_flight == 0' 'bad_entry: any' "${two[@]}") == true ]]
+	[[ $(value '.in_flight == 0' 'unlisted_vl: idle' "${two[@]}") == true ]]
+	[[ $(value '.drops.unlisted > 0 and .in_flight == 0' 'unlisted_vl: drop' "${two[@]}") == true ]]
+	rm "$T/f/dateline-vlarb.dump"
+	[[ $(value '.warnings | any(contains("weigh the same"))' "${two[@]}") == true ]]
+	[[ $(value '.warnings | any(contains("powered up"))' 'unprogrammed: power_up' "${two[@]}") == true ]]
+}
+
+@test "management: before data, without credit, dropped when there is no room" {
+	local one two all=('traffic:' '  - {pattern: incast, targets: [0], load: 0.2}')
+
+	one=$(value '.management.latency_ns_mean' "${all[@]}" \
+		'  - {pattern: shift, by: 1, load: 0.01, management: true}')
+	two=$(jq '.qos[0].latency_ns_mean' "$T/result")
+	holds "$one < 1500 and $two > 10000"
+	jq -e '.ports | any(.vl["15"].packets > 0)' "$T/result"
+	[[ $(value '.drops.smp_full > 0 and ([.ports[].vl15_dropped] | add) == .drops.smp_full' \
+		'management_packets: 1' 'traffic:' \
+		'  - {pattern: incast, targets: [0], load: 0.2, management: true}') == true ]]
+}
+
+@test "link_down: a link that comes back is initialised with Op 1" {
+	local all=('traffic:' '  - {pattern: shift, by: 1, load: 0.3}' 'faults:')
+	local fault='  - {at_ns: 10000, fault: link_down, node: S_1_1_0, port: 1'
+
+	[[ $(value '.flow_control.initialise' "${all[@]}" "$fault}") == 0 ]]
+	# 8 data VLs, at both ends.
+	[[ $(value '.flow_control.initialise' "${all[@]}" "$fault, for_ns: 5000}") == 16 ]]
+}
+
+@test "damage: credit leaks until the next flow-control packet" {
+	local one two all=('buffer_blocks: 33' 'traffic:'
+		'  - {pattern: shift, by: 1, load: 0.3, sources: [0]}')
+	local fault='  - {at_ns: 1000, fault: damage, node: H_0_0_0_1, port: 1, share: '
+
+	one=$(value .throughput_fraction "${all[@]}")
+	two=$(value .throughput_fraction "${all[@]}" faults: "${fault}0.1}")
+	# One packet of buffer: each one lost stops the link up to 65,536 symbols (5.2 us at 100 Gbit/s).
+	holds "$two < .6 * $one"
+	[[ $(jq '.drops.corrupt == ([.ports[].rcv_errors] | add) and .drops.corrupt > 1' "$T/result") == true ]]
+}
+
+@test "slow_receiver: its share of the link's rate, and no more" {
+	local one=('duration_ns: 400000' 'traffic:' '  - {pattern: shift, by: 1, window: 8, sources: [0]}')
+	local fault='  - {at_ns: 0, fault: slow_receiver, node: H_1_0_0_1, share: 0.25'
+
+	holds "$(value '12 * .throughput_fraction' "${one[@]}" faults: "$fault}") < .25"
+	holds "$(value '12 * .throughput_fraction' "${one[@]}" faults: "$fault}") > .24"
+	holds "$(value '12 * .throughput_fraction' "${one[@]}" faults: "$fault, for_ns: 200000}") > .5"
+}
+
+@test "cables, credit_blocks, chunk_blocks: what a long cable carries" {
+	local one two all=('duration_ns: 400000' 'buffer_blocks: 264'
+		'cables: [{node: H_0_0_0_1, port: 1, length_m: 1000.5}]'
+		'traffic:' '  - {pattern: shift, by: 1, load: 1, bytes: 2048, sources: [0]}')
+
+	# Eight packets a round trip: two cables, packet, flow-control packet, switch, header.
+	one=$(value '12 * .throughput_fraction' "${all[@]}")
+	two=$(jq -n '8 * 2048 * 8 / (10005 + 2074 * .08 + .64 + 100 + .64) / 100')
+	holds "$one > .99 * $two and $one < 1.01 * $two"
+	one=$(value '12 * .throughput_fraction' 'credit_blocks: 264' "${all[@]}")
+	holds "$one < .95 * $two"
+	one=$(value '12 * .throughput_fraction' 'chunk_blocks: 2' "${all[@]}")
+	holds "$one < .6 * $two"
+	holds "$(value '.qos[0].latency_ns_max' "${all[@]/1000.5/10.5}") < $(value \
+		'.qos[0].latency_ns_max' "${all[@]}")"
+}

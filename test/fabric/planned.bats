@@ -189,8 +189,29 @@ isolated() {
 		}' "$1" RS= "$2"
 }
 
+# clients_ask FILE: clients that ask for the paths of $T/pairs until $T/asking is
+# gone; their answers go to FILE.
+clients_ask() {
+	while [[ -e $T/asking ]]; do
+		path_sls <"$T/pairs"
+		echo asked
+	done >"$1"
+}
+
+# clients_answered FILE SLS...: every client was answered each time, by one of these
+# lists.
+clients_answered() {
+	local pairs times
+
+	pairs=$(wc -l <"$T/pairs") times=$(grep -c asked "$1")
+	say "clients asked $times times for $pairs paths"
+	((times > 1))
+	[[ $(grep -vc asked "$1") == $((times * pairs)) ]]
+	[[ ! $(grep -v asked "$1" | grep -vxFf <(sort -u "${@:2}")) ]]
+}
+
 @test "a torus grows by a plane, and shrinks again" {
-	local mode dims=${DATELINE_GROW:-3 3 3} n i
+	local mode dims=${DATELINE_GROW:-3 3 3} n i clients
 
 	for mode in ${DATELINE_GROW_MODES:-proven}; do
 		# shellcheck disable=SC2086 # three words
@@ -208,11 +229,16 @@ isolated() {
 			"event_plugin_options=mode=$mode avoid=$T/avoid"
 		pairs "$T/a" CA | some 12 >"$T/pairs"
 		path_sls <"$T/pairs" >"$T/sls"
-		for ((i = 1; i <= n; i++)); do
-			take_step up "$i"
-			[[ $mode != any-sl ]] || same "path SLs" "$T/sls" <(path_sls <"$T/pairs")
-		done
+		: >"$T/asking"
+		clients_ask "$T/answers" 3>&- &
+		clients=$!
+		for ((i = 1; i <= n; i++)); do take_step up "$i"; done
+		path_sls <"$T/pairs" >"$T/sls.up"
+		[[ $mode != any-sl ]] || same "path SLs" "$T/sls" "$T/sls.up"
 		for ((i = 1; i <= n; i++)); do take_step down "$i"; done
+		rm "$T/asking"
+		wait "$clients"
+		clients_answered "$T/answers" "$T/sls" "$T/sls.up"
 		same "path SLs" "$T/sls" <(path_sls <"$T/pairs")
 		# DL27: the new switches' own path SLs, when they get coordinates.
 		[[ $(log_count 'ERR DL([013-9]|2[0-689])|not proven') == 0 ]]

@@ -136,6 +136,10 @@ int dl_text_quoted(struct dl_text *t, const char *what, const char **out, size_t
  */
 size_t dl_text_clean(char *text);
 
+/* Append to a string, within the size of its buffer. */
+void dl_text_append(char *out, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* ---- numbers ---------------------------------------------------------------- */
 
 /*

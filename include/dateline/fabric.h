@@ -356,6 +356,17 @@ unsigned int dl_fabric_speed_of_rate(const char *word, size_t len);
 const char *dl_fabric_speed_name(unsigned int speed);
 const char *dl_fabric_speed_rate(unsigned int speed);
 
+/* The data that a link carries, in 1/11 Gbit/s: in this unit all rates are whole; 0: unknown. */
+#define DL_FABRIC_RATE_GBIT 11
+uint32_t dl_fabric_rate(unsigned int speed, unsigned int width);
+
+/* What both ends of a cable can do, as numbers of dl_fabric_port; 0: unknown at both. */
+struct dl_fabric_speed_width {
+	uint8_t speed, width;
+};
+
+struct dl_fabric_speed_width dl_fabric_agreed(const struct dl_fabric *f, uint32_t port);
+
 /* ---- failures --------------------------------------------------------------- */
 
 /*

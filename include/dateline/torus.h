@@ -387,6 +387,25 @@ void dl_torus_report_changes(const struct dl_torus *before, const struct dl_toru
  */
 void dl_torus_report_missing(const struct dl_torus *t, uint32_t max, const struct dl_log *log);
 
+/* ---- slow cables ------------------------------------------------------------ */
+
+/*
+ * By port index of a cable's ends: its rate (dl_fabric_rate()), the median of its kind,
+ * which also stands in for an unknown rate, and whether it is below that.  The cables
+ * along a dimension are a kind, other cables between switches, and those to end ports.
+ * `sw_site` is by switch; NULL: no coordinates are known.  0 or -ENOMEM.
+ */
+struct dl_torus_speeds {
+	struct dl_arena arena;
+	uint32_t *rate, *usual;
+	bool *slow;
+	uint32_t nslow; /* cables */
+};
+
+int dl_torus_speeds_init(struct dl_torus_speeds *s, const struct dl_fabric *f,
+			 const struct dl_torus_grid *g, const uint32_t *sw_site);
+void dl_torus_speeds_release(struct dl_torus_speeds *s);
+
 /* ---- generated fabrics ------------------------------------------------------ */
 
 /* Cables missing between a site and its neighbour in a direction. */

@@ -78,6 +78,16 @@ int dl_text_next(struct dl_text *t)
 	return 1;
 }
 
+void dl_text_append(char *out, size_t size, const char *format, ...)
+{
+	size_t used = strlen(out);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(out + used, size - used, format, args);
+	va_end(args);
+}
+
 int dl_text_error(const struct dl_text *t, const char *format, ...)
 {
 	char message[512];

@@ -16,7 +16,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -277,48 +276,89 @@ static void avoid_resolve(const struct avoid_line *l, const char *name, const st
 	item->adapters = 1;
 }
 
-int dl_route_avoid_resolve(const struct dl_route_avoid *list, const struct dl_fabric *f,
-			   struct dl_route_avoided **result)
+static struct dl_route_avoided *avoid_new(const struct dl_fabric *f, uint32_t n)
 {
 	struct dl_arena arena = { 0 };
 	struct dl_route_avoided *out = dl_arena_zalloc(&arena, sizeof(*out));
-	struct avoid_search s = { .f = f, .out = out };
-	int err = -ENOMEM;
 
-	if (!out)
-		goto out;
-	out->n = list->n;
-	out->items = dl_arena_array(&arena, list->n + 1ul, sizeof(*out->items));
-	out->cut = dl_arena_array(&arena, f->nports + 1ul, sizeof(*out->cut));
-	out->leaf = dl_arena_array(&arena, f->nswitches + 1ul, sizeof(*out->leaf));
-	s.queue = dl_arena_array(&arena, f->nswitches + 1ul, sizeof(*s.queue));
-	s.seen = dl_arena_array(&arena, f->nswitches + 1ul, sizeof(*s.seen));
-	s.whole = dl_arena_array(&arena, f->nswitches + 1ul, sizeof(*s.whole));
-	if (!out->items || !out->cut || !out->leaf || !s.queue || !s.seen || !s.whole)
-		goto out;
-	err = 0;
+	if (out) {
+		out->n = n;
+		out->items = dl_arena_array(&arena, n + 1ul, sizeof(*out->items));
+		out->cut = dl_arena_array(&arena, f->nports + 1ul, sizeof(*out->cut));
+		out->leaf = dl_arena_array(&arena, f->nswitches + 1ul, sizeof(*out->leaf));
+	}
+	if (out && out->items && out->cut && out->leaf) {
+		out->arena = arena;
+		return out;
+	}
+	dl_arena_free(&arena);
+	return NULL;
+}
+
+/* Which of the entries have to stay in use?  0 or -ENOMEM. */
+static int avoid_settle(struct dl_route_avoided *out, const struct dl_fabric *f)
+{
+	struct avoid_search s = { .f = f, .out = out };
+
+	s.queue = dl_arena_array(&out->arena, f->nswitches + 1ul, sizeof(*s.queue));
+	s.seen = dl_arena_array(&out->arena, f->nswitches + 1ul, sizeof(*s.seen));
+	s.whole = dl_arena_array(&out->arena, f->nswitches + 1ul, sizeof(*s.whole));
+	if (!s.queue || !s.seen || !s.whole)
+		return -ENOMEM;
+	memset(s.whole, true, f->nswitches);
+	s.n = avoid_reach(&s);
+	memcpy(s.whole, s.seen, f->nswitches);
+	avoid_try(&s);
+	return 0;
+}
+
+int dl_route_avoid_resolve(const struct dl_route_avoid *list, const struct dl_fabric *f,
+			   struct dl_route_avoided **result)
+{
+	struct dl_route_avoided *out = avoid_new(f, list->n);
+	int err = out ? 0 : -ENOMEM;
+
 	for (uint32_t i = 0; !err && i < list->n; i++) {
 		size_t size = strlen(list->lines[i].name) + 1;
-		char *name = dl_arena_alloc(&arena, size);
+		char *name = dl_arena_alloc(&out->arena, size);
 
 		err = name ? 0 : -ENOMEM;
 		if (!err)
 			avoid_resolve(&list->lines[i], memcpy(name, list->lines[i].name, size), f,
 				      &out->items[i]);
 	}
+	if (!err)
+		err = avoid_settle(out, f);
 	if (err)
-		goto out;
-	memset(s.whole, true, f->nswitches);
-	s.n = avoid_reach(&s);
-	memcpy(s.whole, s.seen, f->nswitches);
-	avoid_try(&s);
-out:
-	if (err) {
-		dl_arena_free(&arena);
-	} else {
-		out->arena = arena;
+		dl_route_avoided_free(out);
+	else
 		*result = out;
-	}
+	return err;
+}
+
+int dl_route_avoid_add(const struct dl_route_avoided *a, const struct dl_fabric *f,
+		       const uint32_t *ports, uint32_t n, struct dl_route_avoided **result)
+{
+	uint32_t before = a ? a->n : 0;
+	struct dl_route_avoided *out = avoid_new(f, before + n);
+	int err = out ? 0 : -ENOMEM;
+
+	if (before && !err)
+		memcpy(out->items, a->items, before * sizeof(*a->items));
+	for (uint32_t i = 0; !err && i < n; i++)
+		out->items[before + i] = (struct dl_route_avoided_item){
+			.state = DL_ROUTE_AVOID_OUT,
+			.port = ports[i],
+			.sw = f->nodes[f->ports[ports[i]].node].sw,
+			.name = "",
+			.number = f->ports[ports[i]].num,
+		};
+	if (!err)
+		err = avoid_settle(out, f);
+	if (err)
+		dl_route_avoided_free(out);
+	else
+		*result = out;
 	return err;
 }
 
@@ -334,19 +374,6 @@ void dl_route_avoided_free(struct dl_route_avoided *a)
 
 /* ---- words --------------------------------------------------------------- */
 
-static void avoid_append(char *out, size_t size, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void avoid_append(char *out, size_t size, const char *format, ...)
-{
-	size_t used = strlen(out);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(out + used, size - used, format, args);
-	va_end(args);
-}
-
 void dl_route_avoid_name(const struct dl_route_avoided_item *item, const struct dl_fabric *f,
 			 char *out, size_t size)
 {
@@ -360,7 +387,8 @@ void dl_route_avoid_name(const struct dl_route_avoided_item *item, const struct 
 	if (item->port == DL_NONE)
 		return;
 	far = &f->ports[f->ports[item->port].peer];
-	avoid_append(out, size, " to \"%s\" port %u", dl_fabric_node_name(f, far->node), far->num);
+	dl_text_append(out, size, " to \"%s\" port %u", dl_fabric_node_name(f, far->node),
+		       far->num);
 }
 
 void dl_route_avoid_text(const struct dl_route_avoided_item *item, const struct dl_fabric *f,
@@ -368,11 +396,11 @@ void dl_route_avoid_text(const struct dl_route_avoided_item *item, const struct 
 {
 	dl_route_avoid_name(item, f, out, size);
 	if (item->state == DL_ROUTE_AVOID_OUT)
-		avoid_append(out, size, item->number ? ": out of use" : ": passes nothing on");
+		dl_text_append(out, size, item->number ? ": out of use" : ": passes nothing on");
 	else if (item->state == DL_ROUTE_AVOID_ABSENT)
-		avoid_append(out, size, ": not in the fabric");
+		dl_text_append(out, size, ": not in the fabric");
 	else
-		avoid_append(
+		dl_text_append(
 			out, size,
 			": stays in use, the only way to %u switch%s and %u adapter%s, such as "
 			"\"%s\"",

@@ -88,6 +88,7 @@ struct dl_route_rings {
 	 */
 	const bool *leaf;
 	uint8_t **own;
+	const bool *spared; /* struct dl_route_pass */
 };
 
 #define DL_ROUTE_BESIDE 2 /* squares */
@@ -99,10 +100,6 @@ uint32_t dl_route_ring(const struct dl_torus_grid *g, uint32_t site, unsigned in
 /* The site at a coordinate of a ring. */
 uint32_t dl_route_ring_site(const struct dl_torus_grid *g, uint32_t ring, unsigned int dim,
 			    uint32_t coord);
-
-/* Returns 0 or -ENOMEM.  All memory is the arena's. */
-int dl_route_rings_init(struct dl_route_rings *r, struct dl_arena *arena, const struct dl_torus *t,
-			const bool *leaf, const struct dl_route_rule *rule);
 
 /*
  * The moves out of a site along `dim`: radix of them, by coordinate; those of
@@ -174,6 +171,11 @@ struct dl_route_pass {
 	struct dl_route_rule rule;
 	uint8_t *lid_parity; /* by LID; NULL: all are even */
 	struct dl_route_rings rings;
+	/* How cables are weighed (weigh.c): their rates by port, NULL: they are all alike; ... */
+	const uint32_t *rate;
+	/* ... by switch * DL_TORUS_DIRS + direction: hops that ties spare, NULL: none. */
+	const bool *spared;
+	bool trial; /* forwarding alone, not verified */
 	struct dl_route_result *out;
 };
 
@@ -190,6 +192,26 @@ static inline unsigned int dl_route_lid_parity(const struct dl_route_pass *p, ui
 int dl_route_dor_tables(struct dl_route_pass *p);
 int dl_route_path_sls(struct dl_route_pass *p);
 int dl_route_unicast(struct dl_route_pass *p, struct dl_tables *t);
+
+/* Read p->torus ring by ring into p->rings (rings.c).  0 or -ENOMEM. */
+int dl_route_rings_init(struct dl_route_pass *p);
+
+/* All that dl_route() does, with cables weighed as the pass says (route.c). */
+int dl_route_once(struct dl_route_pass *p);
+
+/* The same, weighed as the fabric carries most (weigh.c). */
+int dl_route_weigh(struct dl_route_pass *p);
+
+/*
+ * Share parallel cables out of a switch in proportion to their rates: the port for each
+ * of so many targets in turn.
+ */
+void dl_route_take_turns(const struct dl_route_pass *p, uint32_t sw, const uint8_t *ports,
+			 unsigned int nports, uint8_t *turns, unsigned int n);
+
+/* What is avoided, and cables (by port) that are to be avoided as well (avoid.c). */
+int dl_route_avoid_add(const struct dl_route_avoided *a, const struct dl_fabric *f,
+		       const uint32_t *ports, uint32_t n, struct dl_route_avoided **out);
 
 /* Does classic mode refuse this torus (rules A8)?  Logs why. */
 enum dl_route_refusal dl_route_classic_refusal(const struct dl_torus *t, const struct dl_log *log);

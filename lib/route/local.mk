@@ -15,6 +15,7 @@ libdlroute_la_SOURCES += \
 	lib/route/tree.c \
 	lib/route/unicast.c \
 	lib/route/vlarb.c \
+	lib/route/weigh.c \
 	lib/route/proven/cdg.c \
 	lib/route/proven/internal.h \
 	lib/route/proven/links.c \

@@ -68,6 +68,8 @@ struct ring {
 	bool link[DL_TORUS_MAX_RADIX]; /* a live cable to the next? */
 	/* Hops that a packet can go (DL_ROUTE_PLUS, _MINUS) before a gap. */
 	uint32_t reach[2][DL_TORUS_MAX_RADIX];
+	bool spared[2][DL_TORUS_MAX_RADIX]; /* is the hop from here that way spared? */
+	bool spares;			    /* ... or any of them? */
 };
 
 static void measure_reach(struct ring *r)
@@ -95,8 +97,15 @@ static bool read_ring(const struct dl_route_rings *rings, unsigned int dim, uint
 
 	r->radix = t->grid.radix[dim];
 	r->mesh = t->grid.mesh[dim];
+	r->spares = false;
 	for (i = 0; i < r->radix; i++) {
 		sw = t->site_sw[dl_route_ring_site(&t->grid, number, dim, i)];
+		for (unsigned int way = 0; way < 2; way++) {
+			r->spared[way][i] =
+				rings->spared && sw != DL_NONE &&
+				rings->spared[sw * DL_TORUS_DIRS + dl_torus_dir(dim, way)];
+			r->spares |= r->spared[way][i];
+		}
 		r->sw[i] = sw != DL_NONE && (!rings->leaf || !rings->leaf[sw] || sw == own);
 	}
 	for (i = 0; i < r->radix; i++) {
@@ -134,6 +143,105 @@ static enum dl_route_move choose_move(const struct ring *r, uint32_t from, uint3
 	return hops[!first] <= r->reach[!first][from] ? !first : DL_ROUTE_CUT;
 }
 
+/* ---- ties that spare a slow hop ------------------------------------------ */
+
+/* A whole ring whose moves are changed. */
+struct ring_ties {
+	const struct ring *r;
+	const struct dl_route_rule *rule;
+	/*
+	 * By way and VL: packets that go straight on at a switch and keep the VL.  A ring
+	 * has no cycle on a VL if there are none at some switch.
+	 */
+	uint32_t (*straight)[2][DL_TORUS_MAX_RADIX];
+};
+
+static uint32_t ties_next(const struct ring *r, uint32_t at, unsigned int way)
+{
+	return way == DL_ROUTE_PLUS ? (at + 1) % r->radix : (at + r->radix - 1) % r->radix;
+}
+
+/*
+ * Count the packets from one switch to another that way; by the rule they go `ruled`.
+ * Their VL follows from that (rules A6), or is that of packets that go straight on (A13).
+ * Returns whether they cross a spared hop.
+ */
+static bool ties_count(struct ring_ties *t, uint32_t from, uint32_t to, unsigned int way,
+		       unsigned int ruled, int count)
+{
+	unsigned int vl = !t->rule->any_sl && (ruled == DL_ROUTE_PLUS ? to < from : to > from);
+	uint32_t first = t->rule->any_sl && t->rule->vls > 1 ? 2 : 1, hops = 0;
+	bool spared = false;
+
+	for (uint32_t at = from; at != to; at = ties_next(t->r, at, way), hops++) {
+		spared |= t->r->spared[way][at];
+		if (hops >= first)
+			t->straight[way][vl][at] += count;
+	}
+	return spared;
+}
+
+static bool ties_closed(const struct ring_ties *t, unsigned int way)
+{
+	for (unsigned int vl = 0; vl < 2; vl++) {
+		uint32_t at = 0;
+
+		while (at < t->r->radix && t->straight[way][vl][at])
+			at++;
+		if (at == t->r->radix)
+			return true;
+	}
+	return false;
+}
+
+/* Send a tie the other way, if that spares a hop, is safe, and the next switch agrees. */
+static void ties_turn(struct ring_ties *t, uint8_t *square, uint32_t from, uint32_t to)
+{
+	uint32_t n = t->r->radix;
+	unsigned int way = square[from * n + to], other = !way;
+
+	if (square[ties_next(t->r, from, other) * n + to] != other && n > 2)
+		return;
+	if (ties_count(t, from, to, other, way, 0) || !ties_count(t, from, to, way, way, 0))
+		return;
+	ties_count(t, from, to, way, way, -1);
+	ties_count(t, from, to, other, way, 1);
+	if (ties_closed(t, other)) {
+		ties_count(t, from, to, other, way, -1);
+		ties_count(t, from, to, way, way, 1);
+	} else {
+		square[from * n + to] = other;
+	}
+}
+
+/*
+ * Packets for which both ways are equally long leave the spared hops alone, as far as
+ * their path SLs allow: those say which way the rule goes.
+ */
+static int ties_spare(const struct ring *r, const struct dl_route_rule *rule,
+		      struct dl_arena *arena, uint8_t *moves)
+{
+	uint32_t n = r->radix, from, to;
+	struct ring_ties t = { .r = r, .rule = rule };
+	unsigned int square;
+
+	t.straight = dl_arena_array(arena, 2, sizeof(*t.straight));
+	if (!t.straight)
+		return -ENOMEM;
+	for (square = 0; square < DL_ROUTE_BESIDE; square++)
+		for (from = 0; from < n; from++)
+			for (to = 0; to < n; to++)
+				if (from != to) {
+					unsigned int way = moves[(square * n + from) * n + to];
+
+					ties_count(&t, from, to, way, way, 1);
+				}
+	for (square = 0; n % 2 == 0 && square < DL_ROUTE_BESIDE; square++)
+		for (from = 0; from < n; from++)
+			ties_turn(&t, moves + square * n * n, from, (from + n / 2) % n);
+	return 0;
+}
+
 /*
  * The moves of one ring, or (by a rule) of all whole rings; NULL: no memory.
  * A packet beside a hole makes one hop along a whole ring, on which it passes
@@ -143,6 +251,7 @@ static uint8_t *make_moves(const struct ring *r, struct dl_arena *arena,
 			   const struct dl_route_rule *rule)
 {
 	static const struct dl_route_rule shorter = { .balanced = true };
+	const struct dl_route_rule *own = rule;
 	uint32_t from, to, n = r->radix;
 	uint8_t *moves = dl_arena_alloc(arena, DL_ROUTE_SQUARES * n * n), *move = moves;
 	unsigned int square;
@@ -158,6 +267,8 @@ static uint8_t *make_moves(const struct ring *r, struct dl_arena *arena,
 						dl_route_goes_minus(rule, n, from, to, square & 1) :
 						choose_move(r, from, to);
 	}
+	if (moves && own && !r->mesh && r->spares && ties_spare(r, own, arena, moves))
+		return NULL;
 	return moves;
 }
 
@@ -187,32 +298,35 @@ static int make_own_moves(struct dl_route_rings *r, struct dl_arena *arena,
 	return r->own ? 0 : -ENOMEM;
 }
 
-int dl_route_rings_init(struct dl_route_rings *r, struct dl_arena *arena, const struct dl_torus *t,
-			const bool *leaf, const struct dl_route_rule *rule)
+int dl_route_rings_init(struct dl_route_pass *p)
 {
+	const struct dl_torus *t = p->torus;
+	struct dl_route_rings *r = &p->rings;
 	uint32_t number, nrings;
 	struct ring ring;
 	unsigned int d;
 
-	*r = (struct dl_route_rings){ .torus = t, .leaf = leaf };
+	*r = (struct dl_route_rings){ .torus = t, .leaf = p->leaf, .spared = p->spared };
 	for (d = 0; d < DL_TORUS_DIMS; d++) {
 		uint8_t *shared = NULL, *moves;
 
 		nrings = t->nsites / t->grid.radix[d];
-		r->moves[d] = dl_arena_array(arena, nrings, sizeof(*r->moves[d]));
+		r->moves[d] = dl_arena_array(&p->arena, nrings, sizeof(*r->moves[d]));
 		if (!r->moves[d])
 			return -ENOMEM;
 		for (number = 0; number < nrings; number++) {
 			bool whole = read_ring(r, d, number, DL_NONE, &ring);
+			bool usual = whole && !ring.spares;
 
-			moves = whole && shared ? shared :
-						  make_moves(&ring, arena, whole ? rule : NULL);
+			moves = usual && shared ?
+					shared :
+					make_moves(&ring, &p->arena, whole ? &p->rule : NULL);
 			if (!moves)
 				return -ENOMEM;
-			if (whole)
+			if (usual)
 				shared = moves;
 			r->moves[d][number] = moves;
 		}
 	}
-	return make_own_moves(r, arena, rule);
+	return make_own_moves(r, &p->arena, &p->rule);
 }

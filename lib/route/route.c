@@ -283,7 +283,7 @@ int dl_route_forwarding(const struct dl_torus *t, const struct dl_torus_config *
 			struct dl_tables *tables)
 {
 	struct dl_route_pass p = { .torus = t, .whole = t, .config = c };
-	int err = dl_route_rings_init(&p.rings, &p.arena, t, NULL, &p.rule);
+	int err = dl_route_rings_init(&p);
 
 	if (!err)
 		err = dl_route_unicast(&p, tables);
@@ -318,7 +318,7 @@ static int route_classic(struct dl_route_pass *p)
 	return err;
 }
 
-static int route_all(struct dl_route_pass *p)
+int dl_route_once(struct dl_route_pass *p)
 {
 	static int (*const modes[])(struct dl_route_pass * p) = {
 		[DL_ROUTE_CLASSIC] = route_classic,
@@ -353,17 +353,17 @@ static int route_all(struct dl_route_pass *p)
 	if (!err && p->options->avoid)
 		err = dl_route_transit(p);
 	if (!err)
-		err = dl_route_rings_init(&p->rings, &p->arena, p->torus, p->leaf, &p->rule);
+		err = dl_route_rings_init(p);
 	if (!err)
 		err = modes[p->options->mode](p);
-	if (!err && !dl_route_result_sound(p))
+	if (!err && !p->trial && !dl_route_result_sound(p))
 		err = -EPROTO;
 	/* What is avoided is in the fabric after all. */
 	if (p->out->tables)
 		p->out->tables->fabric = p->whole->fabric;
 	if (p->out->verification)
 		p->out->verification->fabric = p->whole->fabric;
-	if (!err && dl_broken(p->log, dl_route_avoid_kept(p)))
+	if (!err && !p->trial && dl_broken(p->log, dl_route_avoid_kept(p)))
 		err = -EPROTO;
 	return err;
 }
@@ -378,7 +378,8 @@ int dl_route(const struct dl_torus *t, const struct dl_torus_config *c,
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	err = route_all(&p);
+	err = o->mode == DL_ROUTE_PROVEN || o->mode == DL_ROUTE_ANY_SL ? dl_route_weigh(&p) :
+									 dl_route_once(&p);
 	dl_arena_free(&p.arena);
 	if (err) {
 		dl_tables_free(out->tables);

@@ -248,19 +248,17 @@ static void unicast_spread(struct unicast *u, uint32_t site, const uint8_t code[
 /* Ports by direction and rank; returns whether ranks make a difference. */
 static bool ports_by_rank(struct unicast *u, uint32_t sw)
 {
-	unsigned int dir, rank;
+	unsigned int dir;
 	bool parallel = false;
 
 	memset(u->port, DL_TABLES_NO_PORT, sizeof(u->port));
 	for (dir = 0; dir < DL_TORUS_DIRS; dir++) {
-		uint32_t n = dl_torus_group_size(u->torus, sw, dir), next = 0;
-		const uint8_t *ports = dl_torus_group(u->torus, sw, dir);
+		uint32_t n = dl_torus_group_size(u->torus, sw, dir);
 
 		parallel |= n > 1;
-		for (rank = 0; n && rank < u->nranks; rank++) {
-			u->port[dir * NRANKS + rank] = ports[next];
-			next = next + 1 == n ? 0 : next + 1;
-		}
+		if (n)
+			dl_route_take_turns(u->pass, sw, dl_torus_group(u->torus, sw, dir), n,
+					    &u->port[dir * NRANKS], u->nranks);
 	}
 	return parallel;
 }
@@ -383,9 +381,11 @@ static void fill_up(struct unicast *u, uint32_t sw)
 	unsigned int n = dl_torus_uplink_cables(u->torus, sw, ports, NULL);
 	uint32_t lid;
 
+	if (n)
+		dl_route_take_turns(u->pass, sw, ports, n, u->port, u->nranks);
 	for (lid = 1; n && lid <= u->tables->top_lid; lid++)
 		if (u->lid_site[lid] != u->torus->nsites)
-			row[lid] = ports[u->lid_rank[lid] % n];
+			row[lid] = u->port[u->lid_rank[lid]];
 }
 
 /* What ends here, and along the uplinks what leads here. */
@@ -402,12 +402,13 @@ static void fill_down(struct unicast *u, uint32_t sw)
 		uint8_t *row = u->tables->lft + next * (size_t)u->tables->stride;
 
 		k = dl_torus_uplink_cables(u->torus, at, NULL, ports);
+		dl_route_take_turns(u->pass, next, ports, k, u->port, u->nranks);
 		for (p = 0; p <= n->nports; p++) {
 			uint32_t end = end_port_behind(f, n, p), lid, i;
 
 			lid = end == DL_NONE ? 0 : f->ports[end].lid;
 			for (i = 0; lid && i >> f->ports[end].lmc == 0; i++)
-				row[lid + i] = ports[u->lid_rank[lid + i] % k];
+				row[lid + i] = u->port[u->lid_rank[lid + i]];
 		}
 	}
 }

@@ -5,6 +5,7 @@ libdlroute_la_SOURCES += \
 	lib/tables/masks.c \
 	lib/tables/pack.c \
 	lib/tables/pack.h \
+	lib/tables/load.c \
 	lib/tables/paths.c \
 	lib/tables/paths.h \
 	lib/tables/remap.c \
@@ -13,7 +14,6 @@ libdlroute_la_SOURCES += \
 	lib/tables/tables.c
 libdlread_la_SOURCES += \
 	lib/tables/export.c \
-	lib/tables/load.c \
 	lib/tables/manifest.c \
 	lib/tables/out.c \
 	lib/tables/read.c \

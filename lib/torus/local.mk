@@ -18,6 +18,7 @@ libdlroute_la_SOURCES += \
 	lib/torus/off_torus.c \
 	lib/torus/propose.c \
 	lib/torus/rooted.c \
+	lib/torus/slow.c \
 	lib/torus/solver.c
 libdlread_la_SOURCES += \
 	lib/torus/curve.c \

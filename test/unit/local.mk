@@ -36,7 +36,7 @@ UNIT_TESTS += test/unit/test_discover test/unit/test_config test/unit/test_gener
 	test/unit/test_any_fabric test/unit/test_faults test/unit/test_curve test/unit/test_mark
 # Routing.
 UNIT_TESTS += test/unit/test_route test/unit/test_route_figures test/unit/test_damage \
-	test/unit/test_proven test/unit/test_avoid test/unit/test_carry test/unit/route_check
+	test/unit/test_proven test/unit/test_avoid test/unit/test_weigh test/unit/test_carry test/unit/route_check
 # Tables and the proof.
 UNIT_TESTS += test/unit/dump_out test/unit/interrupted test/unit/test_tables test/unit/test_load test/unit/test_read \
 	test/unit/transition test/unit/waves

@@ -557,8 +557,10 @@ static int try_unchanged(struct repair *r)
 {
 	const struct dl_torus *t = r->pass->torus;
 	struct dl_route_result *out = r->pass->out;
-	int err = dl_route_path_sls(r->pass);
+	int err = r->pass->trial ? 0 : dl_route_path_sls(r->pass);
 
+	if (r->pass->trial)
+		return 0;
 	if (!err)
 		err = dl_route_partial_tree(t, r->pass->leaf, DL_NONE, &out->tree);
 	if (!err && !dl_route_tree_complete(t, out->tree, NULL))
@@ -576,6 +578,8 @@ static int repair_finish(struct repair *r)
 	int err = dl_repair_write(&r->paths, &r->rerouter.dor, r->open, r->tree_routed, r->pass);
 
 	dl_repair_paths_drop(&r->paths);
+	if (r->pass->trial)
+		return err;
 	dl_route_tree_free(out->tree);
 	out->tree = NULL;
 	if (!err && !out->tables->psl)

@@ -45,16 +45,20 @@ static int list_lids(const struct dl_repair_net *net, struct dl_arena *arena, st
 	return 0;
 }
 
-/* Send all LIDs of a switch out of these ports; returns what changed. */
-static uint64_t write_entries(struct dl_tables *t, uint32_t sw, const uint16_t *lids, uint32_t n,
-			      const uint8_t *ports, unsigned int nports)
-{
-	uint8_t *row = &t->lft[sw * (size_t)t->stride];
-	uint64_t changed = 0;
-	uint32_t i;
+#define TURNS 840 /* as in unicast.c */
 
-	for (i = 0; i < n; i++) {
-		uint8_t port = ports[i % nports];
+/* Send all LIDs of a target over a link; returns what changed. */
+static uint64_t write_entries(const struct dl_route_pass *p, const struct dl_repair_net *net,
+			      const struct dl_repair_link *link, const uint16_t *lids, uint32_t n)
+{
+	struct dl_tables *t = p->out->tables;
+	uint8_t *row = &t->lft[link->from * (size_t)t->stride], turns[TURNS];
+	uint64_t changed = 0;
+
+	dl_route_take_turns(p, link->from, net->ports + link->ports, link->nports, turns,
+			    n < TURNS ? n : TURNS);
+	for (uint32_t i = 0; i < n; i++) {
+		uint8_t port = turns[i % TURNS];
 
 		changed += row[lids[i]] != port;
 		row[lids[i]] = port;
@@ -64,9 +68,10 @@ static uint64_t write_entries(struct dl_tables *t, uint32_t sw, const uint16_t *
 
 /* Returns at how many switches packets to this one take another next hop. */
 static uint32_t write_destination(const struct dl_repair_paths *p, const struct dl_repair_dor *d,
-				  const uint16_t *lids, uint32_t n, struct dl_tables *tables,
-				  struct dl_route_report *report)
+				  const uint16_t *lids, uint32_t n,
+				  const struct dl_route_pass *pass)
 {
+	struct dl_route_report *report = &pass->out->report;
 	const struct dl_repair_net *net = p->net;
 	const struct dl_repair_link *link;
 	uint32_t s, changed = 0;
@@ -78,9 +83,9 @@ static uint32_t write_destination(const struct dl_repair_paths *p, const struct 
 		link = &net->links[dl_repair_next(p, d->target, s)];
 		/* Where the path is DOR's, the entries are there or not. */
 		if (link->index == d->next[s] &&
-		    (!n || dl_tables_lft(tables, s, lids[0]) != DL_TABLES_NO_PORT))
+		    (!n || dl_tables_lft(pass->out->tables, s, lids[0]) != DL_TABLES_NO_PORT))
 			continue;
-		entries = write_entries(tables, s, lids, n, net->ports + link->ports, link->nports);
+		entries = write_entries(pass, net, link, lids, n);
 		if (link->index == d->next[s]) {
 			report->entries_filled += entries;
 		} else {
@@ -96,7 +101,6 @@ int dl_repair_write(const struct dl_repair_paths *p, struct dl_repair_dor *d, co
 {
 	const struct dl_fabric *f = pass->torus->fabric;
 	struct dl_route_report *report = &pass->out->report;
-	struct dl_tables *tables = pass->out->tables;
 	struct lids lids;
 	uint32_t to, n, changed;
 	int err = list_lids(p->net, &pass->arena, &lids);
@@ -110,7 +114,7 @@ int dl_repair_write(const struct dl_repair_paths *p, struct dl_repair_dor *d, co
 		if (!open[to])
 			continue;
 		dl_repair_dor_find(p, to, d);
-		changed = write_destination(p, d, lids.list + lids.first[to], n, tables, report);
+		changed = write_destination(p, d, lids.list + lids.first[to], n, pass);
 		report->changed += changed;
 		report->rerouted += changed > 0;
 		if (changed)

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Cables of unequal speed (rules A15).
+ *
+ * Problem.  A cable that trained with fewer lanes, or one of an older generation, holds up
+ * all packets on the paths that use it.  Send as much across each cable as it carries, at no
+ * cost in safety and with the path SLs that the coordinates give.
+ *
+ * Measure.  The load of a channel is the number of pairs of end ports whose packets use it,
+ * divided by its rate.  The busiest channel bounds what the fabric carries when all send
+ * to all.
+ *
+ * Method.  Parallel cables take turns in proportion to their rates.  A hop with a slow
+ * cable is spared where the other way round the ring is as short (rings.c), or taken out
+ * of use like an avoided cable (transit.c).  Several trials of the forwarding are made, and
+ * the one whose busiest channel is the least loaded is routed and verified like any other:
+ *
+ * 1. slow hops spared; 2. then round by round, of each ring, the slow hop taken out that
+ * is busier than all hops without a slow cable; 3. nothing but turns; 4. all cables
+ * alike, if parallel ones differ; 5. the same with all slow cables out.
+ *
+ * So the result carries at least what the fabric carries without its slow cables, and with
+ * all cables alike.  It depends on the arguments alone.  A fabric without slow cables is
+ * routed at once.  Complexity: that of the routing, without verification, and O(switches x
+ * LIDs) for each trial, of which there are at most 2 * (ROUNDS + 3).
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "route/internal.h"
+
+#define ROUNDS 3
+
+/* ---- turns --------------------------------------------------------------- */
+
+void dl_route_take_turns(const struct dl_route_pass *p, uint32_t sw, const uint8_t *ports,
+			 unsigned int nports, uint8_t *turns, unsigned int n)
+{
+	const struct dl_fabric *f = p->whole->fabric;
+	const uint32_t *rate = p->rate ? p->rate + f->nodes[f->switches[sw]].first_port : NULL;
+	uint32_t taken[DL_FABRIC_MAX_PORTS] = { 0 };
+	unsigned int next = 0, i;
+
+	for (i = 1; rate && i < nports && rate[ports[i]] == rate[ports[0]]; i++)
+		;
+	for (unsigned int k = 0; k < n && (!rate || i >= nports); k++) {
+		turns[k] = ports[next];
+		next = next + 1 == nports ? 0 : next + 1;
+	}
+	/* The next one goes to the cable that is then the least loaded. */
+	for (unsigned int k = 0; k < n && rate && i < nports; k++) {
+		next = 0;
+		for (unsigned int c = 1; c < nports; c++)
+			if ((uint64_t)(taken[c] + 1) * rate[ports[next]] <
+			    (uint64_t)(taken[next] + 1) * rate[ports[c]])
+				next = c;
+		taken[next]++;
+		turns[k] = ports[next];
+	}
+}
+
+/* ---- trials -------------------------------------------------------------- */
+
+struct weigh {
+	const struct dl_route_pass *p;
+	struct dl_arena arena;
+	struct dl_torus_speeds speeds;
+	bool differ;	   /* do parallel cables differ? */
+	bool *slow;	   /* by switch * DL_TORUS_DIRS + direction: has the hop a slow cable? */
+	double *load;	   /* ... its load in the last trial */
+	double rest;	   /* the busiest of all other hops */
+	bool *among;	   /* by port: those of adapters, which send to each other */
+	uint32_t *busiest; /* by ring of a dimension: the hop to take out, or DL_NONE */
+};
+
+struct weigh_plan {
+	bool alike, spare;
+	uint32_t *out, nout; /* cables out of use, by a port */
+	double load;	     /* of the busiest channel */
+};
+
+/* Route by a plan. */
+static int weigh_route(const struct weigh *w, const struct weigh_plan *plan, bool trial,
+		       struct dl_route_result *out)
+{
+	struct dl_route_options o = *w->p->options;
+	struct dl_route_avoided *avoided = NULL;
+	struct dl_route_pass p = *w->p;
+	int err = 0;
+
+	p.options = &o;
+	p.out = out;
+	p.trial = trial;
+	p.log = trial ? NULL : p.log;
+	p.rate = plan->alike ? NULL : w->speeds.rate;
+	p.spared = plan->spare ? w->slow : NULL;
+	if (plan->nout)
+		err = dl_route_avoid_add(o.avoid, p.whole->fabric, plan->out, plan->nout, &avoided);
+	if (avoided)
+		o.avoid = avoided;
+	if (!err)
+		err = dl_route_once(&p);
+	dl_arena_free(&p.arena);
+	dl_route_avoided_free(avoided);
+	return err;
+}
+
+/* The loads of all hops; returns that of the busiest channel. */
+static double weigh_loads(struct weigh *w, const struct dl_tables_load *load)
+{
+	const struct dl_torus *t = w->p->whole;
+	const struct dl_fabric *f = t->fabric;
+	double most = 0;
+
+	w->rest = 0;
+	for (uint32_t p = 0; p < f->nports; p++) {
+		double here = load->flows[p] / (double)w->speeds.rate[p];
+		unsigned int dir = t->port_dir[p];
+
+		if (!dl_fabric_joins_switches(f, p))
+			continue;
+		most = here > most ? here : most;
+		if ((dir == DL_TORUS_DIRS ||
+		     !w->slow[f->nodes[f->ports[p].node].sw * DL_TORUS_DIRS + dir]) &&
+		    here > w->rest)
+			w->rest = here;
+	}
+	for (uint32_t hop = 0; hop < f->nswitches * DL_TORUS_DIRS; hop++) {
+		uint32_t sw = hop / DL_TORUS_DIRS, first = f->nodes[f->switches[sw]].first_port;
+		const uint8_t *ports = dl_torus_group(t, sw, hop % DL_TORUS_DIRS);
+		double flows = 0, rate = 0;
+
+		for (uint32_t i = dl_torus_group_size(t, sw, hop % DL_TORUS_DIRS); i--;) {
+			flows += load->flows[first + ports[i]];
+			rate += w->speeds.rate[first + ports[i]];
+		}
+		w->load[hop] = rate > 0 ? flows / rate : 0;
+	}
+	return most;
+}
+
+/* A trial that cannot be made, or takes too long, carries nothing. */
+static int weigh_trial(struct weigh *w, struct weigh_plan *plan)
+{
+	struct dl_route_result r = { 0 };
+	struct dl_tables_load load;
+	int err = weigh_route(w, plan, true, &r);
+
+	plan->load = INFINITY;
+	if (!err && !r.report.timed_out) {
+		err = dl_tables_load_count(r.tables, NULL, w->among, NULL, &load);
+		if (!err) {
+			plan->load = weigh_loads(w, &load);
+			dl_tables_load_release(&load);
+		}
+	}
+	dl_route_result_release(&r);
+	return err == -ENOMEM ? err : 0;
+}
+
+/* ---- what goes out ------------------------------------------------------- */
+
+static void weigh_take_out(const struct weigh *w, struct weigh_plan *plan, uint32_t hop)
+{
+	const struct dl_torus *t = w->p->whole;
+	uint32_t sw = hop / DL_TORUS_DIRS;
+	const uint8_t *ports = dl_torus_group(t, sw, hop % DL_TORUS_DIRS);
+
+	for (uint32_t i = 0; i < dl_torus_group_size(t, sw, hop % DL_TORUS_DIRS); i++)
+		plan->out[plan->nout++] =
+			t->fabric->nodes[t->fabric->switches[sw]].first_port + ports[i];
+}
+
+/* Of each ring the busiest slow hop, if busier than the rest.  Whether there is one. */
+static bool weigh_escalate(struct weigh *w, struct weigh_plan *plan)
+{
+	const struct dl_torus *t = w->p->whole;
+	uint32_t before = plan->nout;
+
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
+		memset(w->busiest, 0xFF, t->nsites * sizeof(*w->busiest)); /* DL_NONE */
+		for (uint32_t site = 0; site < t->nsites; site++) {
+			uint32_t *best = &w->busiest[dl_route_ring(&t->grid, site, d)];
+
+			for (unsigned int way = 0; way < 2; way++) {
+				unsigned int dir = dl_torus_dir(d, way);
+				uint32_t hop = t->site_sw[site] * DL_TORUS_DIRS + dir;
+
+				if (t->site_sw[site] == DL_NONE || !w->slow[hop] ||
+				    w->load[hop] <= w->rest ||
+				    (*best != DL_NONE && w->load[*best] >= w->load[hop]))
+					continue;
+				*best = hop;
+			}
+		}
+		for (uint32_t ring = 0; ring < t->nsites; ring++)
+			if (w->busiest[ring] != DL_NONE)
+				weigh_take_out(w, plan, w->busiest[ring]);
+	}
+	return plan->nout > before;
+}
+
+/* Try a plan, and keep it if it carries more than the best one so far. */
+static int weigh_try(struct weigh *w, struct weigh_plan *plan, struct weigh_plan *best)
+{
+	uint32_t *own = best->out;
+	int err = weigh_trial(w, plan);
+
+	if (!err && plan->load < best->load) {
+		*best = *plan;
+		best->out = memcpy(own, plan->out, plan->nout * sizeof(*own));
+	}
+	return err;
+}
+
+/* With these cables out: slow hops spared, some of them out, nothing but turns, not even these. */
+static int weigh_search_from(struct weigh *w, struct weigh_plan *plan, struct weigh_plan *best)
+{
+	uint32_t nout = plan->nout;
+	int err;
+
+	plan->spare = true;
+	err = weigh_try(w, plan, best);
+	for (unsigned int round = 0; !err && round < ROUNDS && weigh_escalate(w, plan); round++)
+		err = weigh_try(w, plan, best);
+	plan->nout = nout;
+	plan->spare = false;
+	if (!err)
+		err = weigh_try(w, plan, best);
+	plan->alike = true;
+	if (!err && w->differ)
+		err = weigh_try(w, plan, best);
+	plan->alike = false;
+	return err;
+}
+
+static int weigh_search(struct weigh *w, struct weigh_plan *best)
+{
+	const struct dl_fabric *f = w->p->whole->fabric;
+	struct weigh_plan plan = { 0 };
+	int err;
+
+	best->load = INFINITY;
+	/* What cannot go out may be listed in each round. */
+	best->out = dl_arena_array(&w->arena, (ROUNDS + 1ul) * f->nports + 1, sizeof(*best->out));
+	plan.out = dl_arena_array(&w->arena, (ROUNDS + 1ul) * f->nports + 1, sizeof(*plan.out));
+	if (!best->out || !plan.out)
+		return -ENOMEM;
+	err = weigh_search_from(w, &plan, best);
+	for (uint32_t p = 0; p < f->nports; p++)
+		if (w->speeds.slow[p] && dl_fabric_joins_switches(f, p) && p < f->ports[p].peer)
+			plan.out[plan.nout++] = p;
+	return err ? err : weigh_search_from(w, &plan, best);
+}
+
+/* ---- the whole ----------------------------------------------------------- */
+
+/* Which hops have slow cables.  Returns how many cables these are. */
+static uint32_t weigh_find_slow(struct weigh *w)
+{
+	const struct dl_torus *t = w->p->whole;
+	const struct dl_fabric *f = t->fabric;
+	uint32_t n = 0;
+
+	for (uint32_t p = 0; p < f->nports; p++) {
+		uint32_t sw = f->nodes[f->ports[p].node].sw;
+		unsigned int dir = t->port_dir[p];
+
+		if (!w->speeds.slow[p] || !dl_fabric_joins_switches(f, p))
+			continue;
+		n += p < f->ports[p].peer;
+		if (dir == DL_TORUS_DIRS)
+			continue;
+		w->slow[sw * DL_TORUS_DIRS + dir] = true;
+		for (uint32_t i = 0; i < dl_torus_group_size(t, sw, dir); i++)
+			w->differ |= w->speeds.rate[f->nodes[f->switches[sw]].first_port +
+						    dl_torus_group(t, sw, dir)[i]] !=
+				     w->speeds.rate[p];
+	}
+	return n;
+}
+
+static void weigh_report(const struct weigh *w, const struct weigh_plan *best, uint32_t n)
+{
+	const struct dl_fabric *f = w->p->whole->fabric;
+
+	dl_log(w->p->log, DL_LOG_INFO,
+	       "%u cable%s between switches slower than others of their kind: %u not used", n,
+	       n == 1 ? "" : "s", best->nout);
+	for (uint32_t i = 0; i < best->nout; i++)
+		dl_log(w->p->log, DL_LOG_VERBOSE, "not used: cable \"%s\" port %u",
+		       dl_fabric_node_name(f, f->ports[best->out[i]].node),
+		       f->ports[best->out[i]].num);
+}
+
+int dl_route_weigh(struct dl_route_pass *p)
+{
+	const struct dl_torus *t = p->torus;
+	size_t hops = t->fabric->nswitches * (size_t)DL_TORUS_DIRS + 1;
+	struct weigh w = { .p = p };
+	struct weigh_plan best = { 0 };
+	uint32_t n;
+	int err = dl_torus_speeds_init(&w.speeds, t->fabric, &t->grid, t->sw_site);
+
+	if (!err && w.speeds.nslow && dl_route_input_sound(p)) {
+		w.slow = dl_arena_array(&w.arena, hops, sizeof(*w.slow));
+		w.load = dl_arena_array(&w.arena, hops, sizeof(*w.load));
+		w.busiest = dl_arena_array(&w.arena, t->nsites + 1ul, sizeof(*w.busiest));
+		w.among = dl_arena_array(&w.arena, t->fabric->nports + 1ul, sizeof(*w.among));
+		if (!w.slow || !w.load || !w.busiest || !w.among)
+			err = -ENOMEM;
+		for (uint32_t i = 0; !err && i < t->fabric->nports; i++)
+			w.among[i] = t->fabric->ports[i].num && t->fabric->ports[i].lid;
+		n = err ? 0 : weigh_find_slow(&w);
+		if (n)
+			err = weigh_search(&w, &best);
+		if (!err && n && best.load < INFINITY) {
+			weigh_report(&w, &best, n);
+			err = weigh_route(&w, &best, false, p->out);
+			goto out;
+		}
+	}
+	if (!err)
+		err = dl_route_once(p);
+out:
+	dl_arena_free(&w.arena);
+	dl_torus_speeds_release(&w.speeds);
+	return err;
+}

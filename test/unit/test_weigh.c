@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Cables of unequal speed (rules A15), on random tori and meshes that have failures: by the
+ * load of the busiest channel, the fabric carries at least what it carries without its
+ * slow cables, and never less than with all cables alike.  Tables are verified, path SLs
+ * and maps stay, classic mode sees no speeds.  Loads are those of a plain walk here.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "grid_fabric.h"
+#include "share.h"
+#include "dateline/route.h"
+#include "route/internal.h"
+
+#define FABRICS 100
+
+static uint32_t seed;
+
+static const struct dl_torus_grid shapes[] = {
+	{ { 3, 3, 3 }, { false, false, false } }, { { 6, 5, 1 }, { false, false, false } },
+	{ { 8, 1, 1 }, { false, false, false } }, { { 5, 4, 3 }, { true, false, false } },
+	{ { 2, 3, 4 }, { false, false, false } }, { { 8, 8, 1 }, { false, false, false } },
+	{ { 4, 4, 4 }, { false, false, false } }, { { 10, 3, 1 }, { false, true, false } },
+};
+
+/* ---- turns --------------------------------------------------------------- */
+
+/* The least load of the busiest of these cables with n targets: try all loads. */
+static double best_busiest(const uint32_t *rate, unsigned int cables, unsigned int n)
+{
+	double best = n;
+
+	for (unsigned int c = 0; c < cables; c++) {
+		for (unsigned int k = 1; k <= n; k++) {
+			uint64_t room = 0;
+
+			/* What all cables take at the load of this one with k targets. */
+			for (unsigned int i = 0; i < cables; i++)
+				room += (uint64_t)k * rate[i] / rate[c];
+			if (room >= n && (double)k / rate[c] < best)
+				best = (double)k / rate[c];
+		}
+	}
+	return best;
+}
+
+static void turns_share_by_rate(void **state)
+{
+	static const uint32_t rates[] = { 22, 88, 150, 275, 550, 1100, 2200 };
+	struct test_random r = { seed, 0 };
+	uint32_t rate[9] = { 0 }, plain[9];
+	struct dl_fabric_node node = { .first_port = 0 };
+	uint32_t switches[] = { 0 };
+	struct dl_fabric f = { .nodes = &node, .switches = switches };
+	struct dl_torus t = { .fabric = &f };
+	struct dl_route_pass p = { .whole = &t, .rate = rate };
+
+	(void)state;
+	for (uint32_t round = 0; round < 1000; round++) {
+		unsigned int cables = 1 + test_random(&r, 4), n = 1 + test_random(&r, 60);
+		uint8_t ports[4], turns[60];
+		uint32_t count[4] = { 0 };
+		double busiest = 0;
+
+		for (unsigned int c = 0; c < cables; c++) {
+			ports[c] = 2 * c + 1;
+			rate[ports[c]] = rates[test_random(&r, round % 2 ? 7 : 1)];
+			plain[c] = rate[ports[c]];
+		}
+		dl_route_take_turns(&p, 0, ports, cables, turns, n);
+		for (unsigned int k = 0; k < n; k++) {
+			count[turns[k] / 2]++;
+			if (round % 2 == 0)
+				assert_int_equal(turns[k], ports[k % cables]);
+		}
+		for (unsigned int c = 0; c < cables; c++)
+			if ((double)count[c] / plain[c] > busiest)
+				busiest = (double)count[c] / plain[c];
+		assert_true(busiest <= best_busiest(plain, cables, n) * (1 + 1e-12));
+	}
+}
+
+/* ---- random speeds ------------------------------------------------------- */
+
+static void set_speed(struct dl_fabric *f, uint32_t port, unsigned int speed, unsigned int width)
+{
+	f->ports[port].speed = speed;
+	f->ports[port].width = width;
+}
+
+/* Most are 4x HDR; a random share trained slower, at one end or at both. */
+static void draw_speeds(struct dl_fabric *f, struct test_random *r)
+{
+	uint32_t share = 1 + test_random(r, 12);
+
+	for (uint32_t p = 0; p < f->nports; p++) {
+		set_speed(f, p, DL_FABRIC_HDR, 4);
+		if (!dl_fabric_joins_switches(f, p) || test_random(r, 2 * share))
+			continue;
+		switch (test_random(r, 4)) {
+		case 0:
+			set_speed(f, p, DL_FABRIC_HDR, 1);
+			break;
+		case 1:
+			set_speed(f, p, DL_FABRIC_FDR, 4);
+			break;
+		default:
+			set_speed(f, p, DL_FABRIC_EDR, 4);
+		}
+	}
+}
+
+static uint32_t rate_of(const struct dl_fabric *f, uint32_t port)
+{
+	const struct dl_fabric_port *p = &f->ports[port], *q = &f->ports[p->peer];
+
+	return dl_fabric_rate(p->speed < q->speed ? p->speed : q->speed,
+			      p->width < q->width ? p->width : q->width);
+}
+
+/* Each adapter sends to each: pairs over the rate on the busiest cable between switches. */
+static double busiest(const struct dl_tables *t)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint64_t *flows = calloc(f->nports + 1, sizeof(*flows));
+	double most = 0;
+
+	for (uint32_t from = 0; from < f->nports; from++) {
+		if (!f->ports[from].num || !f->ports[from].lid)
+			continue;
+		for (uint32_t lid = 1; lid <= f->top_lid; lid++) {
+			uint32_t to = f->lid_port[lid], at = dl_fabric_access_switch(f, from);
+
+			if (to == DL_NONE || to == from || !f->ports[to].num)
+				continue;
+			while (at != dl_fabric_access_switch(f, to)) {
+				uint32_t port = f->nodes[f->switches[at]].first_port +
+						dl_tables_lft(t, at, lid);
+
+				flows[port]++;
+				at = dl_fabric_peer_switch(f, port);
+			}
+		}
+	}
+	for (uint32_t p = 0; p < f->nports; p++)
+		if (flows[p] && (double)flows[p] / rate_of(f, p) > most)
+			most = (double)flows[p] / rate_of(f, p);
+	free(flows);
+	return most;
+}
+
+static void check_safe(const struct dl_tables *t, enum dl_route_mode mode)
+{
+	struct dl_verify_options how;
+	struct dl_verify_result *v;
+
+	dl_verify_options_init(&how);
+	how.sls = mode == DL_ROUTE_ANY_SL ? DL_VERIFY_ANY_SL : 0;
+	assert_int_equal(dl_verify(t, &how, NULL, &v), 0);
+	assert_true(v->delivered);
+	assert_false(v->credit_loop);
+	dl_verify_result_free(v);
+}
+
+/* Without its slow cables, as far as it holds together. */
+static double without_slow(const struct dl_torus *t, const struct dl_torus_config *c,
+			   struct dl_route_options *o, uint32_t *nslow)
+{
+	struct dl_torus_speeds speeds;
+	struct dl_route_result r;
+	struct dl_route_avoided *avoided;
+	uint32_t *slow = calloc(t->fabric->nports + 1, sizeof(*slow));
+	double load;
+
+	assert_int_equal(dl_torus_speeds_init(&speeds, t->fabric, &t->grid, t->sw_site), 0);
+	*nslow = 0;
+	for (uint32_t p = 0; p < t->fabric->nports; p++)
+		if (speeds.slow[p] && p < t->fabric->ports[p].peer) {
+			assert_true(rate_of(t->fabric, p) < speeds.usual[p]);
+			slow[(*nslow)++] = p;
+		}
+	assert_int_equal(*nslow, speeds.nslow);
+	assert_int_equal(dl_route_avoid_add(NULL, t->fabric, slow, *nslow, &avoided), 0);
+	o->avoid = avoided;
+	assert_int_equal(dl_route(t, c, o, NULL, &r), 0);
+	o->avoid = NULL;
+	load = busiest(r.tables);
+	dl_route_avoided_free(avoided);
+	dl_route_result_release(&r);
+	dl_torus_speeds_release(&speeds);
+	free(slow);
+	return load;
+}
+
+struct tally {
+	uint32_t better_than_out, better_than_alike, fabrics;
+	double gain;
+};
+
+static void check_fabric(struct dl_fabric *f, const struct dl_torus *t,
+			 const struct dl_torus_config *c, struct dl_route_options *o,
+			 struct tally *tally)
+{
+	struct dl_fabric_port *real = malloc((f->nports + 1) * sizeof(*real));
+	struct dl_route_result weighed, alike;
+	double now, before, out;
+	uint32_t nslow;
+
+	assert_int_equal(dl_route(t, c, o, NULL, &weighed), 0);
+	now = busiest(weighed.tables);
+	out = without_slow(t, c, o, &nslow);
+	memcpy(real, f->ports, f->nports * sizeof(*real));
+	for (uint32_t p = 0; p < f->nports; p++)
+		set_speed(f, p, DL_FABRIC_HDR, 4);
+	assert_int_equal(dl_route(t, c, o, NULL, &alike), 0);
+	memcpy(f->ports, real, f->nports * sizeof(*real));
+	before = busiest(alike.tables);
+	free(real);
+	if (o->mode == DL_ROUTE_CLASSIC || !nslow) {
+		assert_true(dl_route_same_result(&weighed, &alike));
+	} else {
+		assert_true(now <= out * (1 + 1e-12));
+		assert_true(now <= before * (1 + 1e-12));
+		tally->fabrics++;
+		tally->better_than_out += now < out;
+		tally->better_than_alike += now < before;
+		tally->gain += before / now;
+		check_safe(weighed.tables, o->mode);
+		assert_true(dl_tables_same_vls(weighed.tables, alike.tables));
+	}
+	dl_route_result_release(&weighed);
+	dl_route_result_release(&alike);
+}
+
+static void draw_grid(struct grid_fabric *g, struct test_random *r, uint32_t round)
+{
+	memset(g, 0, sizeof(*g));
+	g->grid = shapes[round % (sizeof(shapes) / sizeof(*shapes))];
+	g->hosts = 1 + test_random(r, 2);
+	g->parallel = 1 + test_random(r, 3);
+	g->shuffle = r;
+	for (uint32_t n = test_random(r, 3); n; n--)
+		g->dead_hop[test_random(r, dl_torus_grid_sites(&g->grid))][0] = true;
+	if (!grid_connected(g))
+		memset(g->dead_hop, 0, sizeof(g->dead_hop));
+	grid_build(g);
+}
+
+static void no_speeds_make_it_worse(void **state)
+{
+	struct grid_fabric *g = calloc(1, sizeof(*g));
+	struct test_random r = { seed, 0 };
+	struct tally tally = { 0 };
+
+	(void)state;
+	for (uint32_t i = 0; i < share(FABRICS); i++) {
+		struct dl_torus_config *found = NULL;
+		struct dl_route_options o;
+		struct dl_torus *t;
+
+		draw_grid(g, &r, i);
+		assert_int_equal(dl_torus_discover_any(g->fabric, NULL, NULL, &found, &t), 0);
+		draw_speeds(g->fabric, &r);
+		dl_route_options_init(&o);
+		for (unsigned int how = 0; how < 3; how++) {
+			o.mode = how == 2 ? DL_ROUTE_ANY_SL : DL_ROUTE_PROVEN;
+			o.ties = how ? DL_ROUTE_TIES_BALANCED : DL_ROUTE_TIES_TORUS_2QOS;
+			check_fabric(g->fabric, t, found, &o, &tally);
+		}
+		dl_torus_free(t);
+		dl_torus_config_free(found);
+		grid_free(g);
+	}
+	print_message("%u routings: %u carry more than without slow cables, %u more than with all "
+		      "alike, %.2f times as much on average\n",
+		      tally.fabrics, tally.better_than_out, tally.better_than_alike,
+		      tally.gain / (tally.fabrics ? tally.fabrics : 1));
+	assert_true(tally.fabrics < 100 || (tally.better_than_alike > tally.fabrics / 2 &&
+					    tally.better_than_out > tally.fabrics / 5));
+	free(g);
+}
+
+/* ---- one cable ----------------------------------------------------------- */
+
+/* The pairs that use the cable from site 0 in the positive direction of x. */
+static uint64_t flows_across(const struct grid_fabric *g, const struct dl_torus *t,
+			     const struct dl_torus_config *c, const struct dl_route_options *o)
+{
+	uint32_t sw = t->site_sw[0], port;
+	struct dl_tables_load load;
+	struct dl_route_result r;
+	uint64_t flows;
+
+	port = g->fabric->nodes[g->fabric->switches[sw]].first_port + dl_torus_group(t, sw, 0)[0];
+	assert_int_equal(dl_route(t, c, o, NULL, &r), 0);
+	check_safe(r.tables, o->mode);
+	assert_int_equal(dl_tables_load_count(r.tables, NULL, NULL, NULL, &load), 0);
+	flows = load.flows[port];
+	dl_tables_load_release(&load);
+	dl_route_result_release(&r);
+	return flows;
+}
+
+/* A cable at half speed carries less, one at a quarter nothing; classic mode is torus-2QoS. */
+static void a_slow_cable_on_a_ring_is_weighed(void **state)
+{
+	struct grid_fabric g = { .grid = { .radix = { 8, 4, 1 } }, .hosts = 1, .parallel = 1 };
+	struct dl_route_options o;
+	struct dl_torus *t;
+	uint32_t port;
+
+	(void)state;
+	grid_build(&g);
+	grid_seed(&g, 0, true);
+	assert_int_equal(dl_torus_discover(g.fabric, &g.config, NULL, &t), 0);
+	port = g.fabric->nodes[g.fabric->switches[t->site_sw[0]]].first_port +
+	       dl_torus_group(t, t->site_sw[0], 0)[0];
+	for (unsigned int how = 0; how < 4; how++) {
+		uint64_t flows[3];
+
+		dl_route_options_init(&o);
+		o.mode = how == 2 ? DL_ROUTE_ANY_SL : how == 3 ? DL_ROUTE_CLASSIC : DL_ROUTE_PROVEN;
+		o.ties = how ? DL_ROUTE_TIES_BALANCED : DL_ROUTE_TIES_TORUS_2QOS;
+		for (unsigned int k = 0; k < 3; k++) {
+			for (uint32_t p = 0; p < g.fabric->nports; p++)
+				set_speed(g.fabric, p, DL_FABRIC_HDR, 4);
+			set_speed(g.fabric, port, DL_FABRIC_HDR, 4 >> k);
+			flows[k] = flows_across(&g, t, &g.config, &o);
+		}
+		print_message("%u: %llu %llu %llu\n", how, (unsigned long long)flows[0],
+			      (unsigned long long)flows[1], (unsigned long long)flows[2]);
+		if (how == 3) {
+			assert_int_equal(flows[0], flows[2]);
+			continue;
+		}
+		assert_true(flows[1] < flows[0]);
+		assert_int_equal(flows[2], 0);
+	}
+	dl_torus_free(t);
+	grid_free(&g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(turns_share_by_rate),
+		cmocka_unit_test(a_slow_cable_on_a_ring_is_weighed),
+		cmocka_unit_test(no_speeds_make_it_worse),
+	};
+
+	seed = test_seed(31);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

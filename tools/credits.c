@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * `dateline credits`: the flow control of one VL of one link, event by event.
+ * `dateline credits`: the flow control of one VL of one link, or of several of a
+ * chain, event by event.
+ *
+ * In a chain, link 0 leads from node 0 to node 1, link 1 from there to node 2, and
+ * so on.  What node 1 forwards leaves its buffer and is sent over link 1, on the
+ * same VL, or stays where it is.
  *
  * Sender and receiver are those of lib/link, as the emulator's are; flow-control
  * packets go through the codec, and a corrupted one has a flipped bit.
@@ -15,12 +20,13 @@
 #include "tools/common/steps.h"
 
 #define BUFFER_MAX 1000000 /* blocks */
+#define LINKS_MAX 16
 
-enum what { SEND, LOSE, OFFLOAD, FCP, CORRUPT_FCP };
+enum what { SEND, LOSE, OFFLOAD, FORWARD, FCP, CORRUPT_FCP };
 
-#define NAMES "send lose offload fcp corrupt_fcp"
+#define NAMES "send lose offload forward fcp corrupt_fcp"
 
-static const char *const names[] = { "send", "lose", "offload", "fcp", "corrupt_fcp" };
+static const char *const names[] = { "send", "lose", "offload", "forward", "fcp", "corrupt_fcp" };
 
 enum { RECEIVER, TRANSMITTER };
 
@@ -29,6 +35,7 @@ static const char *const ends[] = { "receiver", "transmitter" };
 struct event {
 	unsigned int what, line;
 	unsigned int end; /* of a flow-control packet: who sends it */
+	uint32_t link, vl;
 	int64_t amount;
 };
 
@@ -42,6 +49,8 @@ struct start {
 struct scenario {
 	unsigned int scheme;
 	int64_t buffer_blocks, chunk_blocks, buffer_packets;
+	uint32_t nlinks, nvls;
+	int64_t later[LINKS_MAX]; /* buffers of the links after the first */
 	struct start start;
 	struct event *events;
 	uint32_t nevents;
@@ -72,32 +81,50 @@ static int credits_read_start(struct dl_yaml *y, const struct dl_yaml_node *valu
 	return dl_yaml_mapping(y, value, keys, start);
 }
 
+/* An event while it is read: each thing that may happen, of which one shall. */
+struct event_reader {
+	int64_t amount[FORWARD + 1]; /* 0: not given */
+	unsigned int end[2];	     /* of fcp and corrupt_fcp; 2: not given */
+	uint32_t link, vl;
+};
+
 static int credits_read_event(struct dl_yaml *y, const struct dl_yaml_node *n, struct event *event)
 {
-#define AMOUNT(most) DL_SETTING_NUMBER, DL_MEMBER(struct event, amount), .min = 1, .max = most
-#define END DL_SETTING_WORD, DL_MEMBER(struct event, end), .words = "receiver transmitter"
-	static const struct dl_setting keys[] = { /* as in enum what */
-						  { "send", AMOUNT(DL_LINK_CREDIT_MASK) },
-						  { "lose", AMOUNT(DL_LINK_CREDIT_MASK) },
-						  { "offload", AMOUNT(BUFFER_MAX) },
-						  { "fcp", END },
-						  { "corrupt_fcp", END },
-						  { 0 }
+#define EVENT(member) DL_MEMBER(struct event_reader, member)
+#define AMOUNT(what, most) DL_SETTING_NUMBER, EVENT(amount[what]), 1, most
+#define END(what) DL_SETTING_WORD, EVENT(end[what]), .words = "receiver transmitter"
+	static const struct dl_setting keys[] = {
+		{ "send", AMOUNT(SEND, DL_LINK_CREDIT_MASK) },
+		{ "lose", AMOUNT(LOSE, DL_LINK_CREDIT_MASK) },
+		{ "offload", AMOUNT(OFFLOAD, BUFFER_MAX) },
+		{ "forward", AMOUNT(FORWARD, DL_LINK_CREDIT_MASK) },
+		{ "fcp", END(0) },
+		{ "corrupt_fcp", END(1) },
+		{ "link", DL_SETTING_NUMBER, EVENT(link), 0, LINKS_MAX - 1 },
+		{ "vl", DL_SETTING_NUMBER, EVENT(vl), 0, DL_LINK_VL_SMP - 1 },
+		{ 0 }
 	};
+#undef EVENT
 #undef AMOUNT
 #undef END
-	const struct dl_yaml_node *key, *value;
-	unsigned int what;
-	int err = dl_yaml_mapping(y, n, keys, event);
+	struct event_reader r = { .end = { 2, 2 } };
+	unsigned int found = 0;
+	int err = dl_yaml_mapping(y, n, keys, &r);
 
 	if (err)
 		return err;
-	if (dl_yaml_count(n) != 1 || !dl_yaml_pair(y, n, 0, &key, &value))
+	*event = (struct event){ .line = dl_yaml_line(n), .link = r.link, .vl = r.vl };
+	for (unsigned int what = SEND; what <= CORRUPT_FCP; what++) {
+		if (what < FCP ? !r.amount[what] : r.end[what - FCP] == 2)
+			continue;
+		found++;
+		event->what = what;
+		event->amount = what < FCP ? r.amount[what] : 0;
+		event->end = what < FCP ? 0 : r.end[what - FCP];
+	}
+	if (found != 1)
 		return dl_yaml_error(y, n, "expected one thing that happens in each event");
-	event->line = dl_yaml_line(n);
-	err = dl_yaml_word(y, key, "event", NAMES, &what);
-	event->what = what;
-	return err;
+	return 0;
 }
 
 static int credits_read_events(struct dl_yaml *y, const struct dl_yaml_node *value,
@@ -117,6 +144,23 @@ static int credits_read_events(struct dl_yaml *y, const struct dl_yaml_node *val
 	return err;
 }
 
+/* The buffer of each link after the first, in blocks or packets. */
+static int credits_read_later(struct dl_yaml *y, const struct dl_yaml_node *value,
+			      const struct dl_setting *key, void *to)
+{
+	struct scenario *c = to;
+	const struct dl_yaml_node *item;
+	int err = 0;
+
+	if (!dl_yaml_is_list(value) || dl_yaml_count(value) >= LINKS_MAX)
+		return dl_yaml_error(y, value, "%s: expected a list of at most %d buffers",
+				     key->name, LINKS_MAX - 1);
+	c->nlinks = 1;
+	while (!err && (item = dl_yaml_item(y, value, c->nlinks - 1)))
+		err = dl_yaml_number(y, item, key->name, 1, BUFFER_MAX, &c->later[c->nlinks++]);
+	return err;
+}
+
 #define MEMBER(member) DL_MEMBER(struct scenario, member)
 
 static const struct dl_setting scenario_keys[] = {
@@ -124,6 +168,8 @@ static const struct dl_setting scenario_keys[] = {
 	{ "buffer_blocks", DL_SETTING_NUMBER, MEMBER(buffer_blocks), 1, BUFFER_MAX },
 	{ "chunk_blocks", DL_SETTING_NUMBER, MEMBER(chunk_blocks), 1, BUFFER_MAX },
 	{ "buffer_packets", DL_SETTING_NUMBER, MEMBER(buffer_packets), 1, DL_LINK_CREDIT_WINDOW },
+	{ "next_links", .read = credits_read_later },
+	{ "vls", DL_SETTING_NUMBER, MEMBER(nvls), 1, DL_LINK_VL_SMP },
 	{ "start", .read = credits_read_start, MEMBER(start) },
 	{ "events", .read = credits_read_events, .required = true },
 	{ 0 }
@@ -131,6 +177,8 @@ static const struct dl_setting scenario_keys[] = {
 
 static int credits_read_scenario(const char *path, const struct dl_log *log, struct scenario *c)
 {
+	const char *wrong = NULL;
+	unsigned int line = 1;
 	bool iba;
 	int err;
 
@@ -138,22 +186,37 @@ static int credits_read_scenario(const char *path, const struct dl_log *log, str
 		.buffer_blocks = -1,
 		.chunk_blocks = 1,
 		.buffer_packets = -1,
+		.nlinks = 1,
+		.nvls = 1,
 		.start = { -1, -1, -1, -1, -1, 1 },
 	};
 	err = dl_yaml_read(path, log, scenario_keys, c);
 	iba = c->scheme == DL_LINK_CREDIT_IBA;
-	if (!err && (iba ? c->buffer_blocks : c->buffer_packets) < 0) {
-		dl_log(log, DL_LOG_ERROR, "%s:1: expected the key %s, since the scheme is %s", path,
-		       iba ? "buffer_blocks" : "buffer_packets", iba ? "iba" : "pcie");
-		err = -EINVAL;
+	if (err)
+		return err;
+	if (iba ? c->buffer_blocks < 0 : c->buffer_packets < 0)
+		wrong = iba ? "expected the key buffer_blocks, since the scheme is iba" :
+			      "expected the key buffer_packets, since the scheme is pcie";
+	for (uint32_t i = 1; i < c->nlinks && !iba; i++)
+		if (c->later[i] > DL_LINK_CREDIT_WINDOW)
+			wrong = "next_links: expected at most 2048 packets";
+	for (uint32_t i = 0; i < c->nevents && !wrong; i++) {
+		const struct event *e = &c->events[i];
+
+		line = e->line;
+		if (e->link >= c->nlinks || e->vl >= c->nvls)
+			wrong = "expected a link and a VL that there are";
+		else if (e->what == FORWARD && e->link + 1 == c->nlinks)
+			wrong = "forward: expected a link with another one behind it";
 	}
-	return err;
+	if (wrong)
+		dl_log(log, DL_LOG_ERROR, "%s:%u: %s", path, line, wrong);
+	return wrong ? -EINVAL : 0;
 }
 
 /* ---- the link ---------------------------------------------------------- */
 
 struct link {
-	struct scenario scenario;
 	struct dl_link_credit_terms terms;
 	struct dl_link_credit_tx tx, idle_tx; /* idle: of the other direction */
 	struct dl_link_credit_rx rx, idle_rx;
@@ -163,6 +226,17 @@ struct link {
 	uint32_t head, n;
 	uint64_t occupied; /* units in the buffer */
 };
+
+/* By link, then VL. */
+struct chain {
+	struct scenario scenario;
+	struct link *links;
+};
+
+static struct link *credits_link(const struct chain *c, uint32_t link, uint32_t vl)
+{
+	return &c->links[link * c->scenario.nvls + vl];
+}
 
 static void credits_store(struct link *l, uint32_t units)
 {
@@ -202,20 +276,40 @@ static const char *credits_start_pcie(struct link *l, const struct start *s)
 	return NULL;
 }
 
-static int credits_start_link(struct link *l, const char *path, const struct dl_log *log)
+static int credits_start_link(struct link *l, const struct scenario *c, int64_t buffer)
 {
-	const struct scenario *c = &l->scenario;
-	bool iba = c->scheme == DL_LINK_CREDIT_IBA;
-	const char *wrong;
-
 	l->stored = malloc((c->nevents + 1) * sizeof(*l->stored));
 	if (!l->stored)
 		return -ENOMEM;
-	dl_link_credit_terms_init(&l->terms, c->scheme, iba ? c->buffer_blocks : c->buffer_packets,
-				  iba ? c->chunk_blocks : 1, 1);
+	dl_link_credit_terms_init(&l->terms, c->scheme, buffer,
+				  c->scheme == DL_LINK_CREDIT_IBA ? c->chunk_blocks : 1, 1);
 	l->rx.free = l->idle_rx.free = l->terms.size;
 	dl_link_credit_start(&l->terms, &l->tx, &l->rx);
 	dl_link_credit_start(&l->terms, &l->idle_tx, &l->idle_rx);
+	return 0;
+}
+
+/* The registers that the scenario gives are those of the first link's VL 0. */
+static int credits_start(struct chain *chain, const char *path, const struct dl_log *log)
+{
+	const struct scenario *c = &chain->scenario;
+	bool iba = c->scheme == DL_LINK_CREDIT_IBA;
+	const char *wrong;
+	struct link *l;
+	int err = 0;
+
+	chain->links = calloc(c->nlinks * c->nvls, sizeof(*chain->links));
+	if (!chain->links)
+		return -ENOMEM;
+	for (uint32_t i = 0; !err && i < c->nlinks * c->nvls; i++) {
+		uint32_t link = i / c->nvls;
+		int64_t first = iba ? c->buffer_blocks : c->buffer_packets;
+
+		err = credits_start_link(&chain->links[i], c, link ? c->later[link] : first);
+	}
+	if (err)
+		return err;
+	l = chain->links;
 	if (iba && c->buffer_blocks % c->chunk_blocks)
 		dl_log(log, DL_LOG_WARNING,
 		       "%s: the last %lld blocks of the buffer fill no chunk and are not used",
@@ -229,20 +323,22 @@ static int credits_start_link(struct link *l, const char *path, const struct dl_
 	return 0;
 }
 
-static int credits_read_link(void *model, const char *path, const struct dl_log *log)
+static int credits_read_chain(void *model, const char *path, const struct dl_log *log)
 {
-	struct link *l = model;
-	int err = credits_read_scenario(path, log, &l->scenario);
+	struct chain *c = model;
+	int err = credits_read_scenario(path, log, &c->scenario);
 
-	return err ? err : credits_start_link(l, path, log);
+	return err ? err : credits_start(c, path, log);
 }
 
 static void credits_release(void *model)
 {
-	struct link *l = model;
+	struct chain *c = model;
 
-	free(l->stored);
-	free(l->scenario.events);
+	for (uint32_t i = 0; c->links && i < c->scenario.nlinks * c->scenario.nvls; i++)
+		free(c->links[i].stored);
+	free(c->links);
+	free(c->scenario.events);
 }
 
 /* Move units on, packet by packet; those moved in part keep their place. */
@@ -287,24 +383,35 @@ static bool credits_flow_control(struct link *l, unsigned int end, bool corrupt)
 	return true;
 }
 
-static bool credits_do_event(struct link *l, const struct event *e)
+static bool credits_send(struct link *l, int64_t amount, bool lost)
 {
+	if (!dl_link_credit_may_send(&l->tx, amount))
+		return false;
+	dl_link_credit_spend(&l->tx, amount);
+	l->tx_cnt += amount;
+	if (lost)
+		return true;
+	if (dl_link_credit_receive(&l->terms, &l->rx, amount))
+		credits_store(l, amount);
+	else
+		l->dropped++;
+	return true;
+}
+
+static bool credits_do_event(const struct chain *c, const struct event *e)
+{
+	struct link *l = credits_link(c, e->link, e->vl);
+
 	switch (e->what) {
 	case SEND:
 	case LOSE:
-		if (!dl_link_credit_may_send(&l->tx, e->amount))
-			return false;
-		dl_link_credit_spend(&l->tx, e->amount);
-		l->tx_cnt += e->amount;
-		if (e->what == LOSE)
-			return true;
-		if (dl_link_credit_receive(&l->terms, &l->rx, e->amount))
-			credits_store(l, e->amount);
-		else
-			l->dropped++;
-		return true;
+		return credits_send(l, e->amount, e->what == LOSE);
 	case OFFLOAD:
 		return credits_offload(l, e->amount);
+	case FORWARD:
+		return (uint64_t)e->amount <= l->occupied &&
+		       credits_send(credits_link(c, e->link + 1, e->vl), e->amount, false) &&
+		       credits_offload(l, e->amount);
 	default:
 		return credits_flow_control(l, e->end, e->what == CORRUPT_FCP);
 	}
@@ -313,12 +420,12 @@ static bool credits_do_event(struct link *l, const struct event *e)
 /* ---- steps ------------------------------------------------------------- */
 
 /* The registers after an event, or at the start; `cr`: what was checked. */
-static json_t *credits_step_json(const struct link *l, const char *event, bool accepted,
-				 uint32_t cr)
+static json_t *credits_step_json(const struct chain *c, const struct link *l, const char *event,
+				 bool accepted, uint32_t cr)
 {
 	uint32_t credit = dl_link_credit_of(&l->terms, &l->rx);
 
-	if (l->scenario.scheme == DL_LINK_CREDIT_PCIE)
+	if (c->scenario.scheme == DL_LINK_CREDIT_PCIE)
 		return json_pack(
 			"{s:s, s:b, s:I, s:I, s:I, s:I, s:I}", "event", event, "accepted", accepted,
 			"tx_cnt", (json_int_t)l->tx_cnt, "crd_bal",
@@ -336,31 +443,50 @@ static json_t *credits_step_json(const struct link *l, const char *event, bool a
 
 static json_t *credits_before(const void *model)
 {
-	const struct link *l = model;
+	const struct chain *c = model;
 
-	return json_pack("{s:o}", "start", credits_step_json(l, "start", true, l->tx.sent));
+	return json_pack("{s:o}", "start",
+			 credits_step_json(c, c->links, "start", true, c->links->tx.sent));
+}
+
+/* The registers of a link's VL after an event; in a chain it says of which. */
+static json_t *credits_event_json(const struct chain *c, const struct event *e, uint32_t link,
+				  const char *event, bool accepted, uint32_t cr)
+{
+	json_t *step = credits_step_json(c, credits_link(c, link, e->vl), event, accepted, cr);
+
+	if (c->scenario.nlinks * c->scenario.nvls > 1) {
+		json_object_set_new(step, "link", json_integer(link));
+		json_object_set_new(step, "vl", json_integer(e->vl));
+	}
+	if (e->what < FCP)
+		json_object_set_new(step, "amount", json_integer(e->amount));
+	else
+		json_object_set_new(step, "end", json_string(ends[e->end]));
+	return step;
 }
 
 static int credits_run(void *model, struct steps *steps)
 {
-	struct link *l = model;
-	json_t *step;
+	const struct chain *c = model;
 	int err = 0;
 
-	for (uint32_t i = 0; !err && i < l->scenario.nevents; i++) {
-		const struct event *e = &l->scenario.events[i];
-		uint32_t cr = l->tx.sent;
+	for (uint32_t i = 0; !err && i < c->scenario.nevents; i++) {
+		const struct event *e = &c->scenario.events[i];
+		uint32_t cr = credits_link(c, e->link, e->vl)->tx.sent, next = 0;
 		bool accepted;
 
 		if (e->what == SEND || e->what == LOSE)
 			cr = (cr + e->amount) & DL_LINK_CREDIT_MASK;
-		accepted = credits_do_event(l, e);
-		step = credits_step_json(l, names[e->what], accepted, cr);
-		if (e->what < FCP)
-			json_object_set_new(step, "amount", json_integer(e->amount));
-		else
-			json_object_set_new(step, "end", json_string(ends[e->end]));
-		err = steps_add(steps, step);
+		if (e->what == FORWARD)
+			next = (credits_link(c, e->link + 1, e->vl)->tx.sent + e->amount) &
+			       DL_LINK_CREDIT_MASK;
+		accepted = credits_do_event(c, e);
+		err = steps_add(steps,
+				credits_event_json(c, e, e->link, names[e->what], accepted, cr));
+		if (!err && e->what == FORWARD) /* the other end of what it forwards */
+			err = steps_add(steps, credits_event_json(c, e, e->link + 1, "send",
+								  accepted, next));
 	}
 	return err;
 }
@@ -371,14 +497,17 @@ static void credits_print_step(const json_t *step, FILE *to)
 {
 	const char *name = json_string_value(tool_at(step, "event"));
 	int ahead = (tool_int_at(step, "cl") - tool_int_at(step, "cr")) & DL_LINK_CREDIT_MASK;
-	char text[40];
+	char text[60], place[20] = "";
 
+	if (tool_has(step, "link"))
+		snprintf(place, sizeof(place), "%lld/%lld ", (long long)tool_int_at(step, "link"),
+			 (long long)tool_int_at(step, "vl"));
 	if (tool_has(step, "amount"))
-		snprintf(text, sizeof(text), "%s %lld%s", name,
+		snprintf(text, sizeof(text), "%s%s %lld%s", place, name,
 			 (long long)tool_int_at(step, "amount"),
 			 tool_true_at(step, "accepted") ? "" : ": refused");
 	else if (tool_has(step, "end"))
-		snprintf(text, sizeof(text), "%s: %s", name,
+		snprintf(text, sizeof(text), "%s%s: %s", place, name,
 			 json_string_value(tool_at(step, "end")));
 	else
 		snprintf(text, sizeof(text), "%s", name);
@@ -408,22 +537,23 @@ int tool_cmd_credits(struct tool *tool, int argc, char **argv)
 {
 	static const struct steps_model model = {
 		.list = "steps",
-		.size = sizeof(struct link),
-		.read = credits_read_link,
+		.size = sizeof(struct chain),
+		.read = credits_read_chain,
 		.run = credits_run,
 		.before = credits_before,
 		.print_before = credits_print_before,
 		.print_step = credits_print_step,
 		.release = credits_release,
 	};
-	static const char doc[] = "Follow the flow control of one VL of a link, event by event."
-				  "\vEach line shows the registers after the event, in blocks of "
-				  "64 bytes (iba) or packets (pcie); CR is what was checked before "
-				  "sending.\n"
-				  "\n"
-				  "  dateline credits credits-receiver.yaml\n"
-				  "\n"
-				  "dateline-credits(1) explains the file and the example.";
+	static const char doc[] =
+		"Follow the flow control of a link, or of a chain of links, event by event."
+		"\vEach line shows the registers after the event, in blocks of "
+		"64 bytes (iba) or packets (pcie); CR is what was checked before "
+		"sending.\n"
+		"\n"
+		"  dateline credits credits-receiver.yaml\n"
+		"\n"
+		"dateline-credits(1) explains the file and the example.";
 
 	return steps_command(tool, &model, doc, argc, argv);
 }

@@ -12,8 +12,7 @@ dist_examples_DATA = conf/dateline.rules.yml \
 	conf/examples/arbitrate-figure-25-10.yaml \
 	conf/examples/arbitrate-low-turn.yaml \
 	conf/examples/arbitrate-priorities.yaml \
-	conf/examples/chain-current-downstream.yaml \
-	conf/examples/chain-upstream-current.yaml \
+	conf/examples/chain-three-nodes.yaml \
 	conf/examples/credits-chunks.yaml \
 	conf/examples/credits-full.yaml \
 	conf/examples/credits-loss.yaml \

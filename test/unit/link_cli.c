@@ -276,19 +276,32 @@ static void test_loss(void **state)
 			  "send yes 200 200 200 200 0 200 0"));
 }
 
-/* Upstream - Current - Downstream. */
+/* Upstream - Current - Downstream, on two VCs. */
 static void test_chain(void **state)
 {
+	static const char *const keys[] = { "link",    "vl",	  "event",    "accepted", "tx_cnt",
+					    "crd_bal", "fwd_cnt", "occupied", NULL };
+
 	(void)state;
-	expect_steps(example("credits", "chain-upstream-current"), pcie_keys,
-		     ROWS("send yes 1 3 0 1", "send yes 2 2 0 2", "send yes 3 1 0 3",
-			  "offload yes 3 1 2 1", "send yes 4 0 2 2", "send no 4 0 2 2",
-			  "fcp yes 4 2 2 2", "send yes 5 1 2 3", "send yes 6 0 2 4",
-			  "send no 6 0 2 4", "fcp yes 6 0 2 4", "send no 6 0 2 4",
-			  "offload yes 6 0 3 3", "fcp yes 6 1 3 3", "send yes 7 0 3 4"));
-	expect_steps(example("credits", "chain-current-downstream"), pcie_keys,
-		     ROWS("send yes 1 1 0 1", "send yes 2 0 0 2", "send no 2 0 0 2",
-			  "offload yes 2 0 1 1", "fcp yes 2 1 1 1", "send yes 3 0 1 2"));
+	expect_steps(example("credits", "chain-three-nodes"), keys,
+		     ROWS("0 0 send yes 1 3 0 1", "0 0 send yes 2 2 0 2", "0 0 send yes 3 1 0 3",
+			  "0 0 forward yes 3 1 1 2", "1 0 send yes 1 1 0 1",
+			  "0 0 forward yes 3 1 2 1", "1 0 send yes 2 0 0 2", "0 0 send yes 4 0 2 2",
+			  "0 0 send no 4 0 2 2", "0 0 fcp yes 4 2 2 2", "0 0 send yes 5 1 2 3",
+			  "0 0 send yes 6 0 2 4", "0 0 forward no 6 0 2 4", "1 0 send no 2 0 0 2",
+			  "0 0 fcp yes 6 0 2 4", "0 0 send no 6 0 2 4", "0 1 send yes 1 3 0 1",
+			  "0 1 forward yes 1 3 1 0", "1 1 send yes 1 1 0 1",
+			  "1 0 offload yes 2 0 1 1", "1 0 fcp yes 2 1 1 1",
+			  "0 0 forward yes 6 0 3 3", "1 0 send yes 3 0 1 2", "0 0 fcp yes 6 1 3 3",
+			  "0 0 send yes 7 0 3 4"));
+	/* IBA: what is forwarded goes as one packet. */
+	credits("buffer_blocks: 10\nnext_links: [6]\n"
+		"events: [{send: 4}, {send: 4}, {forward: 5}, {forward: 2}, {forward: 1}]\n",
+		iba_keys,
+		ROWS("send yes 4 10 4 4 6 10 0", "send yes 8 10 8 8 2 10 0",
+		     "forward yes 8 10 8 8 7 15 0", "send yes 5 6 5 5 1 6 0",
+		     "forward no 8 10 8 8 7 15 0", "send no 5 6 7 5 1 6 0",
+		     "forward yes 8 10 8 8 8 16 0", "send yes 6 6 6 6 0 6 0"));
 }
 
 /* ---- the format -------------------------------------------------------- */
@@ -483,6 +496,13 @@ static const struct {
 	{ "credits", "start: {fctbs: 4096}\n", 1, "from 0 to 4095" },
 	{ "credits", "start:\n  cl: 4096\n", 2,
 	  "cl: unknown key; expected one of: fctbs, abr, tx_cnt" },
+	{ "credits", "buffer_blocks: 5\nevents:\n- {send: 1, link: 1}\n", 3,
+	  "expected a link and a VL that there are" },
+	{ "credits", "buffer_blocks: 5\nevents:\n- {send: 1, forward: 1}\n", 3,
+	  "expected one thing" },
+	{ "credits", "buffer_blocks: 5\nevents:\n- {forward: 1}\n", 3,
+	  "forward: expected a link with another one behind it" },
+	{ "credits", "buffer_blocks: 5\nnext_links: [0]\nevents: []\n", 2, "next_links: " },
 	{ "credits", "buffer_blocks: 5\nstart: {free: 6}\nevents: []\n", 2,
 	  "free: expected no more than the buffer holds" },
 	{ "credits",
@@ -492,7 +512,7 @@ static const struct {
 	{ "credits", "events:\n  - send: 0\n", 2,
 	  "send: 0: expected a whole number from 1 to 4095" },
 	{ "credits", "events:\n  - send: 1\n  - sent: 1\n", 3,
-	  "sent: unknown key; expected one of: send, lose, offload, fcp" },
+	  "sent: unknown key; expected one of: send, lose, offload, forward" },
 	{ "credits", "events:\n  - {send: 1, lose: 1}\n", 2, "expected one thing that happens" },
 	{ "credits", "events:\n  - {}\n", 2, "expected one thing" },
 	{ "credits", "events:\n  - send\n", 2, "send: expected a mapping" },

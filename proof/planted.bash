@@ -33,7 +33,7 @@ plant() {
 	local -a after
 
 	rm -rf "$dir" && mkdir "$dir"
-	cp -p "$OUT"/{Net,Drain,Dor,Torus,Anysl,Broken,Transition,Checker,Change,Six}.v* "$HERE/Model.v" "$dir"
+	cp -p "$OUT"/{Net,Drain,Dor,Torus,Anysl,Broken,Multicast,Worm,Transition,Checker,Change,Six}.v* "$HERE/Model.v" "$dir"
 	python3 - "$HERE/$file.v" "$dir/$file.v" "$from" "$to" <<'PY' || { missed=$((missed + 1)); return; }
 import sys
 text = open(sys.argv[1]).read()
@@ -80,6 +80,14 @@ plant "the missing cable of a broken ring is another one" Broken \
 	'ahead k (hop k false x) a.' 'ahead k x a.'
 plant "the wrong ring is broken: its later coordinates are those of the destination" Dor \
 	'firstn d (dst p) ++ 0 :: skipn (S d) (src p)' 'firstn d (dst p) ++ 0 :: skipn (S d) (dst p)'
+plant "a branch may cross the dateline" Multicast \
+	'co (at_ c) (dim c) <> 0 else co (at_ c) (dim c) <> radix (dim c) - 1' \
+	'co (at_ c) (dim c) <> 0 else co (at_ c) (dim c) <> radix (dim c)'
+plant "a branch may run along x outside of the root row" Multicast \
+	'(forall e, dim c < e < D -> co (at_ c) e = co root e)' \
+	'(forall e, S (dim c) < e < D -> co (at_ c) e = co root e)'
+plant "a worm enters a channel that another one holds" Worm \
+	'In d (next T c p) -> free q d -> step' 'In d (next T c p) -> step'
 plant "a packet that need not fit into the buffer" Net 'fits : forall p c, size p <= cap c.' \
 	'fits : forall p c, size p <= S (cap c).'
 plant "the checker takes ranks that stay equal" Checker \

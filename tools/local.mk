@@ -57,6 +57,7 @@ dateline_SOURCES = tools/main.c tools/commands.def \
 	tools/report/report_fabric.c \
 	tools/report/report_html.c \
 	tools/report/report_model.c \
+	tools/report/report_moments.c \
 	tools/report/report_tables.c \
 	tools/route/route.c tools/route/route.h \
 	tools/route/route_conf.c \
@@ -91,6 +92,7 @@ PAGE_PROGRAM = \
 	tools/report/failures.js \
 	tools/report/emulation.js \
 	tools/report/flows.js \
+	tools/report/moments.js \
 	tools/report/main.js
 PAGE_FILES = tools/report/report.html tools/report/report.css \
 	$(PAGE_PROGRAM)

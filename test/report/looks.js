@@ -7,7 +7,7 @@
 const assert = require("assert");
 const fs = require("fs");
 const path = require("path");
-const { readSnapshot } = require("./snapshot.js");
+const { readSnapshot, loads } = require("./snapshot.js");
 const { T, SHOTS, dateline, output, opened, closed, settled, shoot, rows } = require("./browser.js");
 const { number, textOf, tablesOf } = require("./numbers.js");
 
@@ -116,4 +116,47 @@ test("a narrow display", async () => {
 	await closed(page);
 });
 
+test("several moments: a slider, and what changed between", async () => {
+	const days = [["mon"], ["tue", "--fail-link", "1,1,0:+x"], ["wed", "--fail-switch", "3,2,0"]];
+
+	for (const [name, ...fail] of days) {
+		dateline("gen", "6", "5", "1", ...fail, "-o", name);
+		dateline("route", `${name}.net`, "--torus-config", `${name}.torus.conf`, "-o", name);
+		// Each is made in another second.
+		await new Promise((done) => setTimeout(done, 1100));
+	}
+	dateline("report", "wed", "--earlier", "tue", "--earlier", "mon", "-o", "days.html");
+	const page = await opened("days.html"), seen = [];
+	const slide = async (to) => {
+		await page.$eval("#moment", (e, value) => {
+			e.value = value;
+			e.dispatchEvent(new Event("input"));
+		}, to);
+		await settled(page);
+		return [await textOf(page, "#moment-body"), await page.evaluate(() => ({
+			drawn: missingShown(), flows: view.colour.values.filter((n) => n >= 0).length }))];
+	};
+	for (const to of [0, 1, 2])
+		seen.push(await slide(to));
+	assert.match(seen[0][0], /^mon.*: every packet arrives; no credit loop; 0 switches and 0 hops/);
+	assert.match(seen[0][0], /cable gone S_1_1_0 port 1 to S_2_1_0 port 2/);
+	assert.match(seen[1][0], /^tue.*; 0 switches and 1 hop with/);
+	assert.match(seen[1][0], /switch gone S_3_2_0 adapter gone H_3_2_0_1 .*cable back or new S_1_1_0 port 1/);
+	assert.match(seen[2][0], /^wed.*; 1 switch and 4 hops with/);
+	assert.deepStrictEqual(seen.map(([, s]) => [s.drawn.switches.length, s.drawn.cables.length]),
+		[[0, 0], [0, 1], [1, 4]]);
+	assert.deepStrictEqual(seen.map(([, s]) => s.flows), [112, 110, 112]);
+	for (const [k, name] of ["mon", "tue"].entries()) {
+		const s = readSnapshot(path.join(T, name));
+		const { flows } = loads(s);
+
+		await slide(k);
+		const shown = await page.evaluate(() => view.colour.values.map((n, w) =>
+			[`${ends.name[wayFrom(w)]} ${wayOut(w)}`, n]).filter(([, n]) => n >= 0));
+		for (const [key, n] of shown)
+			assert.strictEqual(n, flows.get(key) || 0, `${name} ${key}`);
+	}
+	await shoot(page, "days");
+	await closed(page);
+});
 };

@@ -192,7 +192,7 @@ test("a credit loop: verify's list and words, drawn in its order", async () => {
 	[gone, "", "S_4_2_0 (4,2)", "2", "+x", ...ends], [gone, "", "S_3_3_0 (3,3)", "4", "+y", ...ends]]);
 	// What is broken comes first, what is looked up comes below.
 	assert.deepStrictEqual((await page.$$eval("#panels section", (list) => list.map((e) => e.id)))
-		.slice(0, 6), ["verdict", "missing", "counters", "path", "cable", "job"]);
+		.slice(1, 7), ["verdict", "missing", "counters", "path", "cable", "job"]);
 	assert((await textOf(page, "#tiles")).includes("Counters not read by --counters"));
 	assert.strictEqual(await page.$eval("#tiles li:nth-child(4) .more", (e) => e.textContent),
 		"5 missing at 5 hops");

@@ -163,6 +163,12 @@ traffic:
   - {pattern: uniform, load: 0.9, bytes: 2048}
 END
 told whatif six --fail S_3_3_0/1
+cat >incast.yaml <<'END'
+duration_ns: 3000000
+traffic:
+  - {pattern: incast, targets: [0], window: 1, count: 4, bytes: 8192}
+END
+told whatif six --fail H_3_3_0_1 --scenario incast.yaml
 # Nothing congests a single row less.
 told whatif six.net --fail S_2_2_0 --fail S_3_3_0 --fail H_0_0_0_1 --scenario few.yaml
 told grow whole.net -o grown --dim y
@@ -183,6 +189,8 @@ done
 shown whole --emulation json/emulate.pairs.json --counters counted
 shown whole --emulation json/emulate.management.json
 shown hurt --earlier whole
+shown fast --earlier large --earlier whole --earlier hurt
+shown large --earlier whole --earlier fast
 shown fast --earlier large
 shown broken --earlier six
 shown large --earlier whole

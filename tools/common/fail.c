@@ -10,24 +10,6 @@
 
 #define MAX_SEEDS 8
 
-int fail_read(const struct dl_setting *s, void *to, const char *text, char *why, size_t size)
-{
-	struct fail_list *l = dl_setting_member(s, to);
-	const char **names = reallocarray(l->names, l->n + 1ul, sizeof(*names));
-
-	(void)why, (void)size; /* any text will do */
-	if (!names)
-		return -ENOMEM;
-	names[l->n++] = text;
-	l->names = names;
-	return 0;
-}
-
-void fail_release(struct fail_list *l)
-{
-	free(l->names);
-}
-
 /* One name: a node dies, or a cable is cut. */
 static int fail_mark(const struct find *f, const struct dl_log *log, const char *name, bool *dead,
 		     bool *cut, json_t *failed)
@@ -56,7 +38,7 @@ static int fail_mark(const struct find *f, const struct dl_log *log, const char 
 	return 0;
 }
 
-static int fail_degrade(const struct dl_log *log, const struct fail_list *l,
+static int fail_degrade(const struct dl_log *log, const struct tool_names *l,
 			const struct tool_input *whole, struct dl_fabric **out, json_t *failed)
 {
 	bool *dead = calloc(whole->fabric->nnodes + 1, sizeof(*dead));
@@ -96,7 +78,7 @@ static int fail_torus(const struct dl_log *log, const struct tool_input_options 
 	return err;
 }
 
-int fail_input(struct tool *tool, const struct tool_input_options *o, const struct fail_list *l,
+int fail_input(struct tool *tool, const struct tool_input_options *o, const struct tool_names *l,
 	       const struct tool_input *whole, struct tool_input *left, json_t *failed)
 {
 	const struct dl_fabric_part part = { .from = DL_NONE,

@@ -222,6 +222,24 @@ void tool_options(struct tool *tool, const struct tool_usage *usage, int argc, c
 	free(options);
 }
 
+int tool_names_read(const struct dl_setting *s, void *to, const char *text, char *why, size_t size)
+{
+	struct tool_names *l = dl_setting_member(s, to);
+	const char **names = reallocarray(l->names, l->n + 1ul, sizeof(*names));
+
+	(void)why, (void)size; /* any text will do */
+	if (!names)
+		return -ENOMEM;
+	names[l->n++] = text;
+	l->names = names;
+	return 0;
+}
+
+void tool_names_release(struct tool_names *l)
+{
+	free(l->names);
+}
+
 /* ---- progress ---------------------------------------------------------- */
 
 #define PROGRESS_AFTER 2.0 /* seconds */

@@ -117,6 +117,18 @@ struct tool_usage {
 void tool_options(struct tool *tool, const struct tool_usage *usage, int argc, char **argv,
 		  void *to);
 
+/*
+ * The values of an option that may be given several times, each the command line's;
+ * from zeroed memory.  The reader is a setting's `call`, with DL_MEMBER() of them.
+ */
+struct tool_names {
+	const char **names;
+	uint32_t n;
+};
+
+int tool_names_read(const struct dl_setting *s, void *to, const char *text, char *why, size_t size);
+void tool_names_release(struct tool_names *l);
+
 /* ---- progress ---------------------------------------------------------- */
 
 /* Is there a terminal for it, and is it wanted? */

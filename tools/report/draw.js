@@ -206,8 +206,8 @@ function drawMissingCable([site, dim, have, usual]) {
 function drawMissing() {
 	if (view.layout === "ring")
 		return;
-	doc.missing.cables.forEach(drawMissingCable);
-	for (const site of doc.missing.switches) {
+	missingShown().cables.forEach(drawMissingCable);
+	for (const site of missingShown().switches) {
 		const c = siteCoord(site), r = Math.max(4, nodeSize());
 
 		if (!shownSite(c))
@@ -494,6 +494,7 @@ function draw() {
 		drawCables();
 	if (view.layout === "turn")
 		drawSwitches();
+	drawVanished();
 	drawMissing();
 	for (const name of Object.keys(overlays))
 		drawOverlay(name);

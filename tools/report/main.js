@@ -139,6 +139,9 @@ function fillLegend() {
 			"stroke-width": 2, "stroke-dasharray": "4 3" }),
 		svg("path", { d: "M9 5l6 6m0-6l-6 6", stroke: "var(--missing)",
 			"stroke-width": 2 })], "missing cable"));
+	if (moment !== lastMoment && (goneNow.switches.size || goneNow.hops.size))
+		items.push(key([svg("path", { d: "M1 8h22", stroke: "var(--cable)",
+			"stroke-width": 6 })], "there then, missing in the last moment"));
 	for (const [name, o] of Object.entries(overlays))
 		if (o.steps && o.shown)
 			items.push(strokeKey(name === "deadlock" ? "loop" : name,
@@ -502,6 +505,7 @@ function open() {
 	fillEmulation();
 	fillCounters();
 	fillChange();
+	fillMoments();
 	listLayouts();
 	fillColours();
 	fillOverlays();

@@ -239,6 +239,7 @@ function placeAll() {
 		placeTurned();
 	else
 		placeFlat();
+	hideAbsent();
 }
 
 // ---- cables: one or two lines for each way
@@ -298,7 +299,7 @@ function layCables() {
 		const a = fabric.cables[4 * c], b = fabric.cables[4 * c + 2];
 		const stub = stubOf(c);
 
-		for (let w = 2 * c; w < 2 * c + 2; w++) {
+		for (let w = absentCable(c) ? 2 * c + 2 : 2 * c; w < 2 * c + 2; w++) {
 			const from = w & 1 ? b : a, to = w & 1 ? a : b;
 
 			if (!stub) {

@@ -10,7 +10,8 @@
 
 struct request {
 	struct tool_input_options input;
-	const char *emulation, *earlier, *counters, *title, *out;
+	struct tool_names earlier;
+	const char *emulation, *counters, *title, *out;
 };
 
 #define MEMBER(member) DL_MEMBER(struct request, member)
@@ -18,8 +19,9 @@ struct request {
 static const struct dl_setting options[] = {
 	{ "emulation", DL_SETTING_BORROW, MEMBER(emulation), .arg = "FILE",
 	  .doc = "The output of `dateline emulate --json` for this snapshot" },
-	{ "earlier", DL_SETTING_BORROW, MEMBER(earlier), .arg = "DIR",
-	  .doc = "An earlier snapshot: show what has changed since" },
+	{ "earlier", MEMBER(earlier), .call = tool_names_read, .arg = "DIR",
+	  .doc = "An earlier snapshot: show what has changed since; with several, a slider "
+		 "goes through them" },
 	{ "counters", DL_SETTING_BORROW, MEMBER(counters), .arg = "FILE|live",
 	  .doc = "What ports counted: the output of ibqueryerrors --data or perfquery, or the "
 		 "running fabric's" },
@@ -54,6 +56,7 @@ static const struct tool_usage usage = {
 	       "\n"
 	       "  dateline report snapshot -o snapshot.html\n"
 	       "  dateline report today --earlier yesterday -o change.html\n"
+	       "  dateline report wed --earlier mon --earlier tue -o days.html\n"
 	       "  dateline report --live --counters live -o now.html\n"
 	       "\n"
 	       "Exit status: 0 written, whatever the result, 2 bad usage "
@@ -64,13 +67,15 @@ static const struct tool_usage usage = {
 
 /* What is read, and what the page is made of. */
 struct inputs {
-	struct tool_input now, then;
-	struct report_page page, page_then;
+	struct tool_input now;
+	struct report_page page;
+	struct report_earlier *earlier; /* oldest first */
+	uint32_t nearlier;
+	struct report_earlier *then; /* the last of them, or NULL */
 	struct report_change change;
 };
 
-static int report_check(const struct tool *tool, const struct request *r, struct inputs *in,
-			json_t *document)
+static int report_check(const struct tool *tool, struct inputs *in, json_t *document)
 {
 	const struct dl_log progress = { .context = tool->log.context,
 					 .progress = tool->log.progress };
@@ -80,15 +85,15 @@ static int report_check(const struct tool *tool, const struct request *r, struct
 	int err;
 
 	dl_verify_options_init(&o);
-	o.earlier = in->then.snapshot.tables;
+	o.earlier = in->then ? in->then->input.snapshot.tables : NULL;
 	err = dl_verify(in->now.snapshot.tables, &o, &progress, &v);
 	if (err)
 		return err;
 	verdict = verify_json(v, &o, &in->now);
 	err = verify_explain(verdict, in->now.snapshot.tables, &o);
 	tool_json_with(document, "verdict", report_verdict(&in->page, v, verdict));
-	if (!err && r->earlier)
-		err = report_change_json(&in->change, r->earlier, v, document);
+	if (!err && in->then)
+		err = report_change_json(&in->change, in->then->title, v, document);
 	dl_verify_result_free(v);
 	return err;
 }
@@ -120,12 +125,14 @@ static int report_fill(struct tool *tool, const struct request *r, struct inputs
 	int err = 0;
 
 	in->change = (struct report_change){ .now = &in->page,
-					     .then = &in->page_then,
+					     .then = in->then ? &in->then->page : NULL,
 					     .log = &tool->log };
-	if (r->earlier)
+	if (in->then)
 		err = report_change_begin(&in->change);
+	if (!err && in->nearlier > 1)
+		err = report_moments(&in->page, in->earlier, in->nearlier, &tool->log, document);
 	if (!err)
-		err = report_check(tool, r, in, document);
+		err = report_check(tool, in, document);
 	if (!err)
 		err = report_load(&in->page, &tool->log, document);
 	tool_json_with(document, "fabric", report_fabric(&in->page));
@@ -165,26 +172,66 @@ static int read_one(struct tool *tool, const struct tool_input_options *o, struc
 	return err ? err : report_page_init(page, in);
 }
 
+/* Those that know when they were made: the oldest first; else as they were given. */
+static int by_time(const void *a, const void *b)
+{
+	int64_t x = ((const struct report_earlier *)a)->input.snapshot.about.written;
+	int64_t y = ((const struct report_earlier *)b)->input.snapshot.about.written;
+
+	return !x || !y ? 0 : (x > y) - (x < y);
+}
+
+static int read_earlier(struct tool *tool, const struct request *r, struct inputs *in)
+{
+	struct tool_input_options o = { .net = r->input.net, .config = r->input.config };
+	int err = 0;
+
+	in->earlier = calloc(r->earlier.n + 1ul, sizeof(*in->earlier));
+	if (!in->earlier)
+		return -ENOMEM;
+	for (uint32_t i = 0; !err && i < r->earlier.n; i++) {
+		struct report_earlier *e = &in->earlier[in->nearlier++];
+
+		e->title = o.from = r->earlier.names[i];
+		err = read_one(tool, &o, &e->input, &e->page);
+	}
+	return err;
+}
+
+static void sort_earlier(struct inputs *in)
+{
+	qsort(in->earlier, in->nearlier, sizeof(*in->earlier), by_time);
+	for (uint32_t i = 0; i < in->nearlier; i++) {
+		struct report_earlier *e = &in->earlier[i];
+
+		e->page.input = &e->input;
+		e->page.coords = &e->input.coords;
+		in->then = e;
+	}
+}
+
 int tool_cmd_report(struct tool *tool, int argc, char **argv)
 {
-	struct tool_input_options then;
 	struct request r = { 0 };
 	struct inputs in = { 0 };
 	int err;
 
 	tool_options(tool, &usage, argc, argv, &r);
-	then = (struct tool_input_options){ .from = r.earlier,
-					    .net = r.input.net,
-					    .config = r.input.config };
 	err = read_one(tool, &r.input, &in.now, &in.page);
-	if (!err && r.earlier)
-		err = read_one(tool, &then, &in.then, &in.page_then);
+	if (!err)
+		err = read_earlier(tool, &r, &in);
+	if (!err)
+		sort_earlier(&in);
 	if (!err)
 		err = write_page(tool, &r, &in);
 	report_change_release(&in.change);
+	for (uint32_t i = 0; i < in.nearlier; i++) {
+		report_page_release(&in.earlier[i].page);
+		tool_input_free(&in.earlier[i].input);
+	}
+	free(in.earlier);
 	report_page_release(&in.page);
-	report_page_release(&in.page_then);
 	tool_input_free(&in.now);
-	tool_input_free(&in.then);
+	tool_names_release(&r.earlier);
 	return tool_exit_status(err);
 }

@@ -7,6 +7,7 @@
  *   report_fabric.c     what there is, what has failed, how it is loaded
  *   report_tables.c     the tables themselves, so that any path can be drawn
  *   report_change.c     the difference to an earlier snapshot
+ *   report_moments.c    several earlier snapshots, for a slider
  *   report_emulation.c  what an emulation measured
  *   report_html.c       the file: page, style, program, data
  *   report/             page, style and program, put into the command by make
@@ -99,6 +100,17 @@ int report_change_begin(struct report_change *c);
 int report_change_json(struct report_change *c, const char *dir, const struct dl_verify_result *v,
 		       json_t *document);
 void report_change_release(struct report_change *c);
+
+/* An earlier snapshot. */
+struct report_earlier {
+	const char *title; /* borrowed */
+	struct tool_input input;
+	struct report_page page;
+};
+
+/* Several, oldest first.  0, -EINVAL (of another fabric, reported), -ENOMEM. */
+int report_moments(const struct report_page *now, const struct report_earlier *list, uint32_t n,
+		   const struct dl_log *log, json_t *document);
 
 /*
  * Read what `dateline emulate --json` printed.  0, -EINVAL (not such a

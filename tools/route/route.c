@@ -18,7 +18,7 @@ struct request {
 	bool show_tree;
 	enum { KEEP_GROUPS, NO_GROUPS, ALL_ADAPTERS } multicast;
 	unsigned int lmc, flags;
-	struct fail_list fail;
+	struct tool_names fail;
 };
 
 static int read_weights(const struct dl_setting *setting, void *to, const char *text, char *why,
@@ -239,7 +239,7 @@ static int route_write_snapshot(const struct tool *tool, const struct request *r
 
 static void route_defaults(struct request *r)
 {
-	fail_release(&r->fail);
+	tool_names_release(&r->fail);
 	*r = (struct request){ .out = NULL };
 	dl_route_options_init(&r->options);
 	r->options.clock = dl_clock_monotonic;
@@ -334,7 +334,7 @@ int tool_cmd_route(struct tool *tool, int argc, char **argv)
 	dl_route_avoided_free(avoided);
 	tool_input_free(&left);
 	tool_input_free(&whole);
-	fail_release(&r.fail);
+	tool_names_release(&r.fail);
 	dl_arena_free(&conf.arena);
 	return tool_exit_status(err);
 }

@@ -26,7 +26,7 @@ struct request {
 	struct whatif w;
 	uint64_t samples;
 	unsigned int threads;
-	struct fail_list fail;
+	struct tool_names fail;
 	const char *scenario;
 	signed char mode; /* -1: not said */
 };
@@ -495,6 +495,6 @@ int tool_cmd_whatif(struct tool *tool, int argc, char **argv)
 	if (err == -ENOMEM)
 		dl_log(&tool->log, DL_LOG_ERROR, "out of memory");
 	whatif_release(&r.w);
-	fail_release(&r.fail);
+	tool_names_release(&r.fail);
 	return err ? (int)tool_exit_status(err) : status;
 }

@@ -123,7 +123,7 @@ int whatif_check(const struct dl_tables *from, const struct dl_tables *to,
 /* Failures by name. */
 struct named_request {
 	const struct tool_input_options *input;
-	const struct fail_list *fail;
+	const struct tool_names *fail;
 	const char *scenario; /* of an emulation, or NULL */
 };
 

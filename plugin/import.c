@@ -41,18 +41,6 @@ struct import {
 	unsigned int throttled; /* cables left out */
 };
 
-static const char *type_letter(const osm_node_t *node)
-{
-	switch (osm_node_get_type(node)) {
-	case IB_NODE_TYPE_SWITCH:
-		return "S";
-	case IB_NODE_TYPE_ROUTER:
-		return "R";
-	default:
-		return "H";
-	}
-}
-
 static int import_compare_keys(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
@@ -69,39 +57,15 @@ static uint32_t import_find_node(const struct import *im, const osm_node_t *node
 	return hit ? hit - im->keys : DL_NONE;
 }
 
-/* PortInfo.LinkWidthActive to lanes. */
-static uint8_t import_lanes(uint8_t width)
-{
-	static const uint8_t lanes[] = { [1] = 1, [2] = 4, [4] = 8, [8] = 12, [16] = 2 };
-
-	return width < sizeof(lanes) ? lanes[width] : 0;
-}
-
-/* PortInfo.LinkSpeedExtActive counts, then Mellanox's FDR10, then LinkSpeedActive. */
+/* LinkSpeedExtActive counts, then Mellanox's FDR10, then LinkSpeedActive. */
 static uint8_t import_speed(const osm_physp_t *p)
 {
-	static const uint8_t extended[] = {
-		[1] = DL_FABRIC_FDR, [2] = DL_FABRIC_EDR, [4] = DL_FABRIC_HDR, [8] = DL_FABRIC_NDR
-	};
-	static const uint8_t speeds[] = {
-		[1] = DL_FABRIC_SDR, [2] = DL_FABRIC_DDR, [4] = DL_FABRIC_QDR
-	};
-	uint8_t ext = ib_port_info_get_link_speed_ext_active(&p->port_info);
-	uint8_t active = ib_port_info_get_link_speed_active(&p->port_info);
+	bool fdr10 = p->ext_port_info.link_speed_active & FDR10;
+	uint8_t speed = dl_fabric_speed_of_codes(
+		fdr10 ? 0 : ib_port_info_get_link_speed_active(&p->port_info),
+		ib_port_info_get_link_speed_ext_active(&p->port_info));
 
-	if (ext < sizeof(extended) && extended[ext])
-		return extended[ext];
-	if (p->ext_port_info.link_speed_active & FDR10)
-		return DL_FABRIC_FDR10;
-	return active < sizeof(speeds) ? speeds[active] : DL_FABRIC_SPEED_UNKNOWN;
-}
-
-/* PortInfo.OperationalVLs, an enumeration, to a number of data VLs. */
-static uint8_t data_vls(uint8_t op_vls)
-{
-	static const uint8_t vls[] = { 0, 1, 2, 4, 8, 15 };
-
-	return op_vls < sizeof(vls) ? vls[op_vls] : 0;
+	return speed || !fdr10 ? speed : DL_FABRIC_FDR10;
 }
 
 /* Does OpenSM write SL-to-VL maps there?  Else all SLs share one VL. */
@@ -127,10 +91,9 @@ static uint8_t link_vls(const struct import *im, osm_physp_t *p)
 {
 	uint8_t op_vls = ib_port_info_get_op_vls(&p->port_info);
 
-	return has_sl_maps(p->p_node, p) ?
-		       data_vls(osm_physp_calc_link_op_vls(&im->osm->log, &im->osm->subn, p,
-							   op_vls)) :
-		       1;
+	return has_sl_maps(p->p_node, p) ? dl_fabric_vls_of_code(osm_physp_calc_link_op_vls(
+						   &im->osm->log, &im->osm->subn, p, op_vls)) :
+					   1;
 }
 
 static void import_port(const struct import *im, osm_node_t *node, osm_physp_t *p,
@@ -146,10 +109,10 @@ static void import_port(const struct import *im, osm_node_t *node, osm_physp_t *
 		/* A base port 0 has neither VLs nor arbitration. */
 		if (!node->sw || !ib_switch_info_is_enhanced_port0(&node->sw->switch_info))
 			return;
-		out->vls = data_vls(ib_port_info_get_vl_cap(info));
+		out->vls = dl_fabric_vls_of_code(ib_port_info_get_vl_cap(info));
 	} else if (has_link(p)) {
 		out->vls = link_vls(im, p);
-		out->width = import_lanes(info->link_width_active);
+		out->width = dl_fabric_width_of_code(info->link_width_active);
 		out->speed = import_speed(p);
 	}
 	out->arb_high_cap = info->vl_arb_high_cap;
@@ -162,12 +125,11 @@ static int import_node(struct import *im, osm_node_t *node)
 	struct dl_fabric *f = im->fabric;
 	struct dl_fabric_node *n;
 	uint32_t i, nports, index;
-	char id[32];
 	int err;
 
-	snprintf(id, sizeof(id), "%s-%016" PRIx64, type_letter(node), guid);
 	nports = dl_fabric_ports(im->log, node->physp_tbl_size - 1, guid, node->print_desc);
-	err = dl_fabric_add_node(f, osm_node_get_type(node), nports, guid, id, &index);
+	err = dl_fabric_add_guid_node(f, osm_node_get_type(node), nports, guid, node->print_desc,
+				      &index);
 	if (err)
 		return err;
 	n = &f->nodes[index];
@@ -181,7 +143,7 @@ static int import_node(struct import *im, osm_node_t *node)
 		if (p)
 			import_port(im, node, p, &f->ports[n->first_port + i]);
 	}
-	return dl_fabric_set_desc(f, index, node->print_desc);
+	return 0;
 }
 
 static bool import_is_between_switches(const osm_physp_t *p)

@@ -113,6 +113,10 @@ unsigned int dl_fabric_ports(const struct dl_log *log, unsigned int claimed, uin
 int dl_fabric_add_node(struct dl_fabric *f, enum dl_fabric_node_type type, unsigned int nports,
 		       uint64_t guid, const char *id, uint32_t *out);
 
+/* The same with an id in ibnetdiscover's form, of type and GUID, and a description. */
+int dl_fabric_add_guid_node(struct dl_fabric *f, enum dl_fabric_node_type type, unsigned int nports,
+			    uint64_t guid, const char *desc, uint32_t *out);
+
 /*
  * Set a node's description (copied, cleaned: dl_text_clean()).  Returns 0 or -ENOMEM.
  */
@@ -355,6 +359,10 @@ unsigned int dl_fabric_speed_of_rate(const char *word, size_t len);
 /* And back; 0 becomes "??". */
 const char *dl_fabric_speed_name(unsigned int speed);
 const char *dl_fabric_speed_rate(unsigned int speed);
+/* PortInfo's codes: LinkWidthActive, LinkSpeedActive and LinkSpeedExtActive, OperVLs; 0: none such. */
+unsigned int dl_fabric_width_of_code(unsigned int code);
+unsigned int dl_fabric_speed_of_codes(unsigned int plain, unsigned int extended);
+unsigned int dl_fabric_vls_of_code(unsigned int code);
 
 /* The data that a link carries, in 1/11 Gbit/s: in this unit all rates are whole; 0: unknown. */
 #define DL_FABRIC_RATE_GBIT 11

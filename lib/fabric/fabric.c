@@ -147,6 +147,17 @@ int dl_fabric_set_desc(struct dl_fabric *f, uint32_t node, const char *desc)
 	return fabric_add_name(f, desc, &f->nodes[node].desc);
 }
 
+int dl_fabric_add_guid_node(struct dl_fabric *f, enum dl_fabric_node_type type, unsigned int nports,
+			    uint64_t guid, const char *desc, uint32_t *out)
+{
+	char id[24];
+	int err;
+
+	snprintf(id, sizeof(id), "%c-%016" PRIx64, dl_fabric_letter(type), guid);
+	err = dl_fabric_add_node(f, type, nports, guid, id, out);
+	return err ? err : dl_fabric_set_desc(f, *out, desc);
+}
+
 int dl_fabric_connect(struct dl_fabric *f, uint32_t a, uint32_t b)
 {
 	struct dl_fabric_port *pa, *pb;

@@ -75,12 +75,11 @@ static int comment_number(struct dl_text *t, const char *word, size_t len, uint6
  */
 static int comment_annotation(struct dl_text *t, const char *word, size_t len, struct comment *c)
 {
-	static const uint8_t vls[] = { 0, 1, 2, 4, 8, 15 };
 	const char *x = memchr(word, 'x', len);
 	unsigned int width, speed;
 
 	if (len == 3 && word[0] == 'v' && word[1] == '=' && word[2] >= '0' && word[2] <= '5')
-		c->vls = vls[word[2] - '0'];
+		c->vls = dl_fabric_vls_of_code(word[2] - '0');
 	if (!x)
 		return 0;
 	width = dl_fabric_width_of(word, x + 1 - word);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Widths and speeds of links as words, and the data they carry; see fabric.h.
+ * Widths and speeds of links as words and as codes on the wire,
+ * and the data they carry; see fabric.h.
  *
  * A lane signals at a multiple of 1/64 Gbit/s: SDR 2.5, DDR 5, QDR 10, FDR10
  * 10.3125, FDR 14.0625, EDR 25.78125, HDR 53.125, NDR 106.25.  The first
@@ -96,4 +97,31 @@ struct dl_fabric_speed_width dl_fabric_agreed(const struct dl_fabric *f, uint32_
 	if (!p->width || (q->width && q->width < p->width))
 		agreed.width = q->width;
 	return agreed;
+}
+
+unsigned int dl_fabric_width_of_code(unsigned int code)
+{
+	static const uint8_t lanes[] = { [1] = 1, [2] = 4, [4] = 8, [8] = 12, [16] = 2 };
+
+	return code < sizeof(lanes) ? lanes[code] : 0;
+}
+
+/* One bit stands for a speed, from `first` on. */
+static unsigned int speed_of_bit(unsigned int code, unsigned int last, unsigned int first)
+{
+	return code && code <= last && !(code & (code - 1)) ? first + __builtin_ctz(code) : 0;
+}
+
+unsigned int dl_fabric_speed_of_codes(unsigned int plain, unsigned int extended)
+{
+	unsigned int speed = speed_of_bit(extended, 8, DL_FABRIC_FDR);
+
+	return speed ? speed : speed_of_bit(plain, 4, DL_FABRIC_SDR);
+}
+
+unsigned int dl_fabric_vls_of_code(unsigned int code)
+{
+	static const uint8_t vls[] = { 0, 1, 2, 4, 8, 15 };
+
+	return code < sizeof(vls) ? vls[code] : 0;
 }

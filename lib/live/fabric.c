@@ -67,50 +67,10 @@ static uint32_t live_field(const void *info, enum MAD_FIELDS which)
 	return mad_get_field((void *)info, 0, which);
 }
 
-static uint8_t width_of(const void *info)
-{
-	static const uint8_t lanes[] = { [1] = 1, [2] = 4, [4] = 8, [8] = 12, [16] = 2 };
-	uint32_t code = live_field(info, IB_PORT_LINK_WIDTH_ACTIVE_F);
-
-	return code < sizeof(lanes) ? lanes[code] : 0;
-}
-
-static uint8_t speed_of(const void *info)
-{
-	static const uint8_t plain[] = {
-		[1] = DL_FABRIC_SDR, [2] = DL_FABRIC_DDR, [4] = DL_FABRIC_QDR
-	};
-	static const uint8_t extended[] = {
-		[1] = DL_FABRIC_FDR, [2] = DL_FABRIC_EDR, [4] = DL_FABRIC_HDR, [8] = DL_FABRIC_NDR
-	};
-	uint32_t more = live_field(info, IB_PORT_LINK_SPEED_EXT_ACTIVE_F);
-	uint32_t code = live_field(info, IB_PORT_LINK_SPEED_ACTIVE_F);
-
-	if (more && more < sizeof(extended))
-		return extended[more];
-	return code < sizeof(plain) ? plain[code] : DL_FABRIC_SPEED_UNKNOWN;
-}
-
-static uint8_t live_vls_of(const void *info)
-{
-	static const uint8_t counts[] = { 0, 1, 2, 4, 8, 15 };
-	uint32_t code = live_field(info, IB_PORT_OPER_VLS_F);
-
-	return code < sizeof(counts) ? counts[code] : 0;
-}
-
 static int live_add_node(struct dl_fabric *f, const struct dl_live_node *n, uint32_t *node)
 {
-	static const char letters[] = {
-		[DL_FABRIC_CA] = 'H', [DL_FABRIC_SWITCH] = 'S', [DL_FABRIC_ROUTER] = 'R'
-	};
-	char id[24];
-	int err;
+	int err = dl_fabric_add_guid_node(f, n->type, n->nports, n->guid, n->desc, node);
 
-	snprintf(id, sizeof(id), "%c-%016" PRIx64, letters[n->type], n->guid);
-	err = dl_fabric_add_node(f, n->type, n->nports, n->guid, id, node);
-	if (!err)
-		err = dl_fabric_set_desc(f, *node, n->desc);
 	if (err)
 		return err;
 	f->nodes[*node].system_guid = mad_get_field64((void *)n->info, 0, IB_NODE_SYSTEM_GUID_F);
@@ -125,9 +85,10 @@ static void fill_port(struct dl_live *l, uint32_t at, const struct dl_live_node 
 	struct dl_fabric_port *p = &l->f->ports[at];
 	const uint8_t *info = n->ports[p->num].info;
 
-	p->width = width_of(info);
-	p->speed = speed_of(info);
-	p->vls = live_vls_of(info);
+	p->width = dl_fabric_width_of_code(live_field(info, IB_PORT_LINK_WIDTH_ACTIVE_F));
+	p->speed = dl_fabric_speed_of_codes(live_field(info, IB_PORT_LINK_SPEED_ACTIVE_F),
+					    live_field(info, IB_PORT_LINK_SPEED_EXT_ACTIVE_F));
+	p->vls = dl_fabric_vls_of_code(live_field(info, IB_PORT_OPER_VLS_F));
 	p->arb_high_cap = live_field(info, IB_PORT_VL_ARBITRATION_HIGH_CAP_F);
 	p->arb_low_cap = live_field(info, IB_PORT_VL_ARBITRATION_LOW_CAP_F);
 	l->capabilities[at] = live_field(info, IB_PORT_CAPMASK_F);

@@ -111,9 +111,7 @@ static void free_job(struct job *j)
 {
 	if (!j)
 		return;
-	while (j->tables.ngroups)
-		dl_tables_masks_clear(&j->tables.groups[--j->tables.ngroups].masks);
-	free(j->tables.groups);
+	dl_tables_free_groups(&j->tables);
 	dl_sweep_free(j->sweep);
 	free(j);
 }

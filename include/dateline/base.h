@@ -52,6 +52,10 @@ static inline void dl_progress(const struct dl_log *log, const char *what, const
 void dl_log(const struct dl_log *log, enum dl_log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Log an error.  Returns `err`. */
+int dl_fail(const struct dl_log *log, int err, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* ---- invariants ------------------------------------------------------------- */
 
 /*
@@ -304,6 +308,25 @@ void *dl_array_grow(void *array, size_t size, uint32_t used, size_t more, uint32
                                                                                         \
 		(array) = grown_ ? grown_ : (array);                                    \
 		grown_ != NULL;                                                         \
+	})
+
+/*
+ * How many of n sorted items come before something: `before` says of item number `i`
+ * whether it does.
+ */
+#define dl_array_count_before(i, n, before)                     \
+	({                                                      \
+		uint32_t low_ = 0, high_ = (n);                 \
+                                                                \
+		while (low_ < high_) {                          \
+			uint32_t i = low_ + (high_ - low_) / 2; \
+                                                                \
+			if (before)                             \
+				low_ = i + 1;                   \
+			else                                    \
+				high_ = i;                      \
+		}                                               \
+		low_;                                           \
 	})
 
 /*

@@ -363,6 +363,8 @@ int dl_tables_read_file(struct dl_tables *t, enum dl_tables_file which, FILE *fr
 int dl_tables_read_lids(struct dl_fabric *f, FILE *from, const char *name,
 			const struct dl_log *log);
 
+/* Its groups alone: there are none then. */
+void dl_tables_free_groups(struct dl_tables *t);
 void dl_tables_free(struct dl_tables *t);
 
 /* ---- cycles ----------------------------------------------------------------- */

@@ -10,19 +10,36 @@
 /* Longer messages are cut: no allocation, so that -ENOMEM can be reported. */
 #define MESSAGE_MAX 1024
 
-void dl_log(const struct dl_log *log, enum dl_log_level level, const char *format, ...)
+static void log_write(const struct dl_log *log, enum dl_log_level level, const char *format,
+		      va_list args)
 {
 	char message[MESSAGE_MAX];
-	va_list args;
 
 	if (!log || !log->write)
 		return;
-	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
-	va_end(args);
 	/* It may quote a file, a host, or somebody's file name. */
 	dl_text_clean(message);
 	log->write(log->context, level, message);
+}
+
+void dl_log(const struct dl_log *log, enum dl_log_level level, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	log_write(log, level, format, args);
+	va_end(args);
+}
+
+int dl_fail(const struct dl_log *log, int err, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	log_write(log, DL_LOG_ERROR, format, args);
+	va_end(args);
+	return err;
 }
 
 bool dl_broken_at(const struct dl_log *log, const char *invariant, const char *file, int line)

@@ -96,8 +96,7 @@ int dl_text_error(const struct dl_text *t, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
-	dl_log(t->log, DL_LOG_ERROR, "%s:%u: %s", t->name, t->line, message);
-	return -EINVAL;
+	return dl_fail(t->log, -EINVAL, "%s:%u: %s", t->name, t->line, message);
 }
 
 int dl_text_expected(const struct dl_text *t, const char *what)

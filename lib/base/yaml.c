@@ -52,8 +52,7 @@ int dl_yaml_error(const struct dl_yaml *y, const struct dl_yaml_node *at, const 
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
-	dl_log(y->log, DL_LOG_ERROR, "%s:%u: %s", y->path, dl_yaml_line(at), message);
-	return -EINVAL;
+	return dl_fail(y->log, -EINVAL, "%s:%u: %s", y->path, dl_yaml_line(at), message);
 }
 
 int dl_yaml_no_memory(const struct dl_yaml *y, const struct dl_yaml_node *at)
@@ -242,27 +241,20 @@ int dl_yaml_mapping(struct dl_yaml *y, const struct dl_yaml_node *n, const struc
 static int yaml_wrong(const struct dl_yaml *y, const yaml_parser_t *p)
 {
 	/* libyaml has no word for it where it makes nodes. */
-	if (p->error == YAML_MEMORY_ERROR || p->error == YAML_NO_ERROR) {
-		dl_log(y->log, DL_LOG_ERROR, "%s: out of memory", y->path);
-		return -ENOMEM;
-	}
-	if (y->depth > MAX_DEPTH) {
-		dl_log(y->log, DL_LOG_ERROR,
-		       "%s: expected at most %u lists and mappings within each other", y->path,
-		       MAX_DEPTH);
-		return -EINVAL;
-	}
-	if (y->marks > MAX_MARKS) {
-		dl_log(y->log, DL_LOG_ERROR,
-		       "%s: expected at most %u anchors and directives, with "
-		       "\"&\" and \"%%\"",
-		       y->path, MAX_MARKS);
-		return -EINVAL;
-	}
-	dl_log(y->log, DL_LOG_ERROR, "%s:%zu: expected YAML: %s%s%s", y->path,
-	       p->problem_mark.line + 1, p->problem ? p->problem : "damaged",
-	       p->context ? ", " : "", p->context ? p->context : "");
-	return -EINVAL;
+	if (p->error == YAML_MEMORY_ERROR || p->error == YAML_NO_ERROR)
+		return dl_fail(y->log, -ENOMEM, "%s: out of memory", y->path);
+	if (y->depth > MAX_DEPTH)
+		return dl_fail(y->log, -EINVAL,
+			       "%s: expected at most %u lists and mappings within each other",
+			       y->path, MAX_DEPTH);
+	if (y->marks > MAX_MARKS)
+		return dl_fail(y->log, -EINVAL,
+			       "%s: expected at most %u anchors and directives, with "
+			       "\"&\" and \"%%\"",
+			       y->path, MAX_MARKS);
+	return dl_fail(y->log, -EINVAL, "%s:%zu: expected YAML: %s%s%s", y->path,
+		       p->problem_mark.line + 1, p->problem ? p->problem : "damaged",
+		       p->context ? ", " : "", p->context ? p->context : "");
 }
 
 static bool is_modest(const struct dl_yaml *y)
@@ -308,10 +300,8 @@ static int yaml_read_stream(FILE *from, struct dl_yaml *y, const struct dl_setti
 	yaml_parser_t parser;
 	int err;
 
-	if (!yaml_parser_initialize(&parser)) {
-		dl_log(y->log, DL_LOG_ERROR, "%s: out of memory", y->path);
-		return -ENOMEM;
-	}
+	if (!yaml_parser_initialize(&parser))
+		return dl_fail(y->log, -ENOMEM, "%s: out of memory", y->path);
 	y->from = from;
 	yaml_parser_set_input(&parser, take_bytes, y);
 	if (!yaml_parser_load(&parser, &y->document)) {
@@ -353,8 +343,7 @@ int dl_yaml_read(const char *path, const struct dl_log *log, const struct dl_set
 	from = fopen(path, "re");
 	if (!from) {
 		err = -errno;
-		dl_log(log, DL_LOG_ERROR, "cannot open %s: %s", path, strerror(errno));
-		return err;
+		return dl_fail(log, err, "cannot open %s: %s", path, strerror(errno));
 	}
 	err = dl_yaml_read_stream(from, path, log, keys, to);
 	fclose(from);

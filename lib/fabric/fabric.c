@@ -585,22 +585,12 @@ undo:
 
 uint32_t dl_fabric_find_guid(const struct dl_fabric *f, uint64_t guid)
 {
-	uint32_t low = 0, high = f->nnodes;
+	uint32_t at;
 
 	if (!guid || !f->by_guid)
 		return DL_NONE;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		uint32_t node = f->by_guid[middle];
-
-		if (f->nodes[node].guid == guid)
-			return node;
-		if (f->nodes[node].guid < guid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return DL_NONE;
+	at = dl_array_count_before(i, f->nnodes, f->nodes[f->by_guid[i]].guid < guid);
+	return at < f->nnodes && f->nodes[f->by_guid[at]].guid == guid ? f->by_guid[at] : DL_NONE;
 }
 
 uint32_t dl_fabric_access_switch(const struct dl_fabric *f, uint32_t end_port)

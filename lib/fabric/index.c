@@ -70,31 +70,15 @@ void dl_fabric_index_free(struct dl_fabric_index *x)
 uint32_t dl_fabric_find_port(const struct dl_fabric *f, const struct dl_fabric_index *x,
 			     uint64_t guid)
 {
-	uint32_t low = 0, high = x->n;
+	uint32_t at = dl_array_count_before(i, x->n, index_port_guid(f, x->items[i]) < guid);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (index_port_guid(f, x->items[middle]) < guid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < x->n && index_port_guid(f, x->items[low]) == guid ? x->items[low] : DL_NONE;
+	return at < x->n && index_port_guid(f, x->items[at]) == guid ? x->items[at] : DL_NONE;
 }
 
 uint32_t dl_fabric_find_name(const struct dl_fabric *f, const struct dl_fabric_index *x,
 			     const char *text)
 {
-	uint32_t low = 0, high = x->n;
+	uint32_t at = dl_array_count_before(i, x->n, strcmp(text_of(f, x->items[i]), text) < 0);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (strcmp(text_of(f, x->items[middle]), text) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < x->n && !strcmp(text_of(f, x->items[low]), text) ? x->items[low] / 2 : DL_NONE;
+	return at < x->n && !strcmp(text_of(f, x->items[at]), text) ? x->items[at] / 2 : DL_NONE;
 }

@@ -109,14 +109,15 @@ int dl_fabric_parsed_add_node(struct dl_fabric_parsed *d, const struct dl_fabric
 int dl_fabric_parsed_add_end(struct dl_fabric_parsed *d, const struct dl_fabric_parsed_end *end);
 int dl_fabric_parsed_add_link(struct dl_fabric_parsed *d, const struct dl_fabric_parsed_link *link);
 
-/* Report an error at a place.  Returns -EINVAL. */
-int dl_fabric_parsed_error(const struct dl_fabric_parsed *d, struct dl_fabric_parsed_place place,
-			   const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Report an error at a place.  -EINVAL. */
+#define dl_fabric_parsed_error(d, place, format, ...)                                           \
+	dl_fail((d)->log, -EINVAL, "%s:%u: " format, (d)->strings + (place).file, (place).line, \
+		##__VA_ARGS__)
 
 /* Name what contradicts the rest, and is left out of the fabric. */
-void dl_fabric_parsed_left_out(const struct dl_fabric_parsed *d,
-			       struct dl_fabric_parsed_place place, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+#define dl_fabric_parsed_left_out(d, place, format, ...)                \
+	dl_log((d)->log, DL_LOG_WARNING, "%s:%u: " format ": left out", \
+	       (d)->strings + (place).file, (place).line, ##__VA_ARGS__)
 
 /* The sets of all widths and speeds up to one; of 0: none. */
 uint8_t dl_fabric_widths_up_to(unsigned int lanes);

@@ -182,19 +182,11 @@ static int compare_ids(const void *left, const void *right, void *parsed)
 /* The first node with this id. */
 static uint32_t find_id(const struct dl_fabric_parsed *d, const uint32_t *by_id, const char *id)
 {
-	uint32_t low = 0, high = d->nnodes;
+	uint32_t at = dl_array_count_before(i, d->nnodes,
+					    strcmp(d->strings + d->nodes[by_id[i]].id, id) < 0);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (strcmp(d->strings + d->nodes[by_id[middle]].id, id) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == d->nnodes || strcmp(d->strings + d->nodes[by_id[low]].id, id))
-		return DL_NONE;
-	return by_id[low];
+	return at < d->nnodes && !strcmp(d->strings + d->nodes[by_id[at]].id, id) ? by_id[at] :
+										    DL_NONE;
 }
 
 /* ibnetdiscover's ids are GUIDs: two nodes may claim the same. */

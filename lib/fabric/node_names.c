@@ -42,10 +42,8 @@ int dl_fabric_read_node_names(struct dl_fabric *f, const char *path, const struc
 	struct dl_text text;
 	int err = from ? 0 : -errno, state = 0;
 
-	if (err) {
-		dl_log(log, DL_LOG_ERROR, "cannot read %s: %s", path, strerror(-err));
-		return err;
-	}
+	if (err)
+		return dl_fail(log, err, "cannot read %s: %s", path, strerror(-err));
 	dl_text_begin(&text, from, path, log);
 	while (!err && (state = dl_text_next(&text)) > 0)
 		err = node_names_read_line(f, &text);

@@ -23,7 +23,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,37 +91,6 @@ int dl_fabric_parsed_add_link(struct dl_fabric_parsed *d, const struct dl_fabric
 		return -ENOMEM;
 	d->links[d->nlinks++] = *link;
 	return 0;
-}
-
-static void parsed_report(const struct dl_fabric_parsed *d, enum dl_log_level level,
-			  struct dl_fabric_parsed_place place, const char *format, va_list args,
-			  const char *end)
-{
-	char message[768];
-
-	vsnprintf(message, sizeof(message), format, args);
-	dl_log(d->log, level, "%s:%u: %s%s", d->strings + place.file, place.line, message, end);
-}
-
-int dl_fabric_parsed_error(const struct dl_fabric_parsed *d, struct dl_fabric_parsed_place place,
-			   const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	parsed_report(d, DL_LOG_ERROR, place, format, args, "");
-	va_end(args);
-	return -EINVAL;
-}
-
-void dl_fabric_parsed_left_out(const struct dl_fabric_parsed *d,
-			       struct dl_fabric_parsed_place place, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	parsed_report(d, DL_LOG_WARNING, place, format, args, ": left out");
-	va_end(args);
 }
 
 /* ---- widths and speeds -------------------------------------------------- */
@@ -448,8 +416,7 @@ int dl_fabric_read_file(const char *path,
 
 	if (!from) {
 		err = -errno;
-		dl_log(log, DL_LOG_ERROR, "%s: %s", path, strerror(-err));
-		return err;
+		return dl_fail(log, err, "%s: %s", path, strerror(-err));
 	}
 	err = read(from, path, log, out);
 	fclose(from);

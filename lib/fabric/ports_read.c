@@ -80,7 +80,7 @@ static bool is_port(const struct reader *p, const struct dl_fabric_record *e)
 {
 	if (e->num && e->num <= DL_FABRIC_MAX_PORTS)
 		return true;
-	dl_fabric_parsed_left_out(p->r.d, (struct dl_fabric_parsed_place){ p->r.file, e->line },
+	dl_fabric_parsed_left_out(p->r.d, ((struct dl_fabric_parsed_place){ p->r.file, e->line }),
 				  "port %u of \"%.64s\"", e->num, p->r.d->strings + e->desc);
 	return false;
 }

@@ -103,16 +103,8 @@ static int compare_at(const struct search *s, uint32_t at, const struct dl_fabri
  */
 static uint32_t find_near(const struct search *s, const struct dl_fabric_record *e, bool *unique)
 {
-	uint32_t low = 0, high = s->n;
+	uint32_t low = dl_array_count_before(i, s->n, compare_at(s, i, e) < 0);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (compare_at(s, middle, e) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	*unique = true;
 	if (low < s->n && !compare_at(s, low, e)) {
 		*unique = !s->r->by_name || low + 1 == s->n || compare_at(s, low + 1, e);

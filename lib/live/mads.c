@@ -91,10 +91,9 @@ static int register_agents(struct dl_live_mads *m)
 	}
 	if (i == LAYOUTS)
 		return 0;
-	dl_log(m->log, DL_LOG_ERROR,
-	       "the local InfiniBand port does not take "
-	       "management datagrams (are you root?)");
-	return -EACCES;
+	return dl_fail(m->log, -EACCES,
+		       "the local InfiniBand port does not take "
+		       "management datagrams (are you root?)");
 }
 
 int dl_live_mads_open(const struct dl_live_options *o, const struct dl_log *log,
@@ -177,13 +176,11 @@ static int send_slot(struct dl_live_mads *m, uint32_t number)
 	slot->sent++;
 	slot->deadline = now_ms() + m->o.timeout_ms;
 	if (umad_send(m->port, agent, m->buffer, IB_MAD_SIZE, m->o.timeout_ms, 0) < 0 &&
-	    errno != EAGAIN && errno != ENOBUFS) {
-		dl_log(m->log, DL_LOG_ERROR,
-		       "cannot send a management datagram: "
-		       "%s",
-		       strerror(errno));
-		return -EIO;
-	}
+	    errno != EAGAIN && errno != ENOBUFS)
+		return dl_fail(m->log, -EIO,
+			       "cannot send a management datagram: "
+			       "%s",
+			       strerror(errno));
 	return 0;
 }
 

@@ -394,8 +394,8 @@ int dl_live_tables(struct dl_live *l, struct dl_tables *t)
 		err = keep_arbs(&r);
 	free(r.arbs);
 	if (err == -ENOSPC)
-		dl_log(l->log, DL_LOG_ERROR,
-		       "more than 65,535 different SL-to-VL "
-		       "maps or VL arbitration tables");
+		return dl_fail(l->log, err,
+			       "more than 65,535 different SL-to-VL "
+			       "maps or VL arbitration tables");
 	return err;
 }

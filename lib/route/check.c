@@ -59,9 +59,7 @@ static void take_groups(const struct stand_in *in)
 {
 	struct dl_tables *tables = in->tables;
 
-	while (tables->ngroups)
-		dl_tables_masks_clear(&tables->groups[--tables->ngroups].masks);
-	free(tables->groups);
+	dl_tables_free_groups(tables);
 	tables->groups = in->groups;
 	tables->ngroups = in->ngroups;
 	tables->groups_cap = in->cap;

@@ -24,7 +24,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -51,18 +50,8 @@ struct export
 	double written, expected; /* bytes, for progress */
 };
 
-__attribute__((format(printf, 3, 4))) static int export_refuse(const struct export *x, int err,
-							       const char *format, ...)
-{
-	char what[512];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(what, sizeof(what), format, args);
-	va_end(args);
-	dl_log(x->log, DL_LOG_ERROR, "%s: %s", x->dir, what);
-	return err;
-}
+#define export_refuse(x, err, format, ...) \
+	dl_fail((x)->log, err, "%s: " format, (x)->dir, ##__VA_ARGS__)
 
 static int export_failed(const struct export *x, const char *name, int err)
 {
@@ -290,25 +279,11 @@ static int export_put(struct export *x, struct dl_tables_out *o, const char *nam
 	return -EINVAL;
 }
 
-static int export_list(struct dl_snapshot_manifest *m, const char *name,
-		       const struct dl_tables_out *o)
-{
-	struct dl_snapshot_file *files = dl_array_grow(m->files, sizeof(*files), m->n, 1, &m->cap);
-
-	if (!files)
-		return -ENOMEM;
-	m->files = files;
-	files += m->n++;
-	files->bytes = o->bytes;
-	files->checksum = o->checksum;
-	snprintf(files->name, sizeof(files->name), "%s", name);
-	return 0;
-}
-
 static int export_file(struct export *x, const char *name)
 {
 	int fd = openat(x->new, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	FILE *to = fd < 0 ? NULL : fdopen(fd, "w");
+	struct dl_snapshot_file f;
 	struct dl_tables_out o;
 	int err = to ? dl_tables_out_begin(&o, to) : -errno;
 
@@ -326,8 +301,11 @@ static int export_file(struct export *x, const char *name)
 		err = -errno;
 	if (to && fclose(to) && !err)
 		err = -errno;
-	if (!err)
-		err = export_list(&x->manifest, name, &o);
+	if (!err) {
+		f = (struct dl_snapshot_file){ .bytes = o.bytes, .checksum = o.checksum };
+		snprintf(f.name, sizeof(f.name), "%s", name);
+		err = dl_snapshot_list(&x->manifest, &f);
+	}
 	return err ? export_failed(x, name, err) : 0;
 }
 

@@ -89,6 +89,9 @@ struct dl_snapshot_manifest {
 const struct dl_snapshot_file *dl_snapshot_listed(const struct dl_snapshot_manifest *m,
 						  const char *name);
 
+/* Add a file.  0 or -ENOMEM. */
+int dl_snapshot_list(struct dl_snapshot_manifest *m, const struct dl_snapshot_file *f);
+
 /*
  * Write its first lines, which stand in a .dls, too; all lines but the last.
  * 0 or -ENOMEM.

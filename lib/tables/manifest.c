@@ -67,6 +67,14 @@ const struct dl_snapshot_file *dl_snapshot_listed(const struct dl_snapshot_manif
 	return NULL;
 }
 
+int dl_snapshot_list(struct dl_snapshot_manifest *m, const struct dl_snapshot_file *f)
+{
+	if (!dl_array_room(m->files, m->n, 1, &m->cap))
+		return -ENOMEM;
+	m->files[m->n++] = *f;
+	return 0;
+}
+
 /* ---- writing -------------------------------------------------------------- */
 
 int dl_snapshot_write_manifest(const struct dl_snapshot_manifest *m, FILE *to)
@@ -166,7 +174,6 @@ static int manifest_read_file(struct reader *r)
 {
 	struct dl_snapshot_manifest *m = r->m;
 	struct dl_snapshot_file f = { .bytes = 0 };
-	struct dl_snapshot_file *files;
 	int err = dl_text_number(&r->text, 16, UINT64_MAX, "a checksum", &f.checksum);
 
 	if (!err)
@@ -179,15 +186,9 @@ static int manifest_read_file(struct reader *r)
 		return dl_text_error(&r->text, "expected the name of a file in this directory");
 	if (m->n == DL_SNAPSHOT_FILES_MAX)
 		return dl_text_error(&r->text, "expected at most %d files", DL_SNAPSHOT_FILES_MAX);
-	for (uint32_t i = 0; i < m->n; i++)
-		if (!strcmp(m->files[i].name, f.name))
-			return dl_text_error(&r->text, "\"%s\" a second time", f.name);
-	files = dl_array_grow(m->files, sizeof(*files), m->n, 1, &m->cap);
-	if (!files)
-		return -ENOMEM;
-	m->files = files;
-	files[m->n++] = f;
-	return 0;
+	if (dl_snapshot_listed(m, f.name))
+		return dl_text_error(&r->text, "\"%s\" a second time", f.name);
+	return dl_snapshot_list(m, &f);
 }
 
 static const struct {

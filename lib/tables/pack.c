@@ -319,6 +319,6 @@ int dl_snapshot_pack(const struct dl_snapshot *s, const char *path, const struct
 	if (!err)
 		err = dl_file_place(&f);
 	if (err)
-		dl_log(log, DL_LOG_ERROR, "%s: cannot write it: %s", path, strerror(-err));
-	return err;
+		return dl_fail(log, err, "%s: cannot write it: %s", path, strerror(-err));
+	return 0;
 }

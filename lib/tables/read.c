@@ -57,11 +57,9 @@ static int next_piece(struct piece *p, const struct dl_text *text)
 		char *last;
 		int err;
 
-		if (p->end - p->at > DL_TEXT_LONGEST) {
-			dl_log(text->log, DL_LOG_ERROR, "%s:%u: a line of more than %d bytes",
-			       text->name, text->line + 1, DL_TEXT_LONGEST);
-			return -EINVAL;
-		}
+		if (p->end - p->at > DL_TEXT_LONGEST)
+			return dl_fail(text->log, -EINVAL, "%s:%u: a line of more than %d bytes",
+				       text->name, text->line + 1, DL_TEXT_LONGEST);
 		err = dump_make_room(p);
 		if (err)
 			return err;

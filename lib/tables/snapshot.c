@@ -21,18 +21,14 @@ const char *const dl_snapshot_note_names[] = { "dateline-torus.dump", DL_SNAPSHO
 
 int dl_snapshot_add_note(struct dl_snapshot *s, const char *name, char *text, size_t len)
 {
-	struct dl_snapshot_note *notes =
-		dl_array_grow(s->notes, sizeof(*notes), s->nnotes, 1, &s->notes_cap);
 	char *copy = strdup(name);
 
-	if (notes)
-		s->notes = notes;
-	if (!notes || !copy || !text) {
+	if (!copy || !text || !dl_array_room(s->notes, s->nnotes, 1, &s->notes_cap)) {
 		free(copy);
 		free(text);
 		return -ENOMEM;
 	}
-	notes[s->nnotes++] = (struct dl_snapshot_note){ copy, text, len };
+	s->notes[s->nnotes++] = (struct dl_snapshot_note){ copy, text, len };
 	return 0;
 }
 

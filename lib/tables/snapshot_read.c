@@ -17,7 +17,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -56,8 +55,7 @@ static int open_error(const struct source *x, const char *path)
 {
 	int err = -errno;
 
-	dl_log(x->log, DL_LOG_ERROR, "%s: %s", path, strerror(-err));
-	return err;
+	return dl_fail(x->log, err, "%s: %s", path, strerror(-err));
 }
 
 /* ---- the manifest ------------------------------------------------------ */
@@ -65,21 +63,11 @@ static int open_error(const struct source *x, const char *path)
 #define PIECE_BYTES (1 << 18)
 #define STREAM_BYTES (1 << 16)
 
-__attribute__((format(printf, 3, 4))) static int
-snapshot_mismatch(const struct source *x, const char *name, const char *format, ...)
-{
-	char what[256];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(what, sizeof(what), format, args);
-	va_end(args);
-	dl_log(x->log, DL_LOG_ERROR,
-	       "%s/%s: %s.  Write the snapshot again; without " DL_SNAPSHOT_MANIFEST
-	       " its files are read as they are",
-	       x->dir, name, what);
-	return -EINVAL;
-}
+#define snapshot_mismatch(x, name, format, ...)                                               \
+	dl_fail((x)->log, -EINVAL,                                                            \
+		"%s/%s: " format ".  Write the snapshot again; without " DL_SNAPSHOT_MANIFEST \
+		" its files are read as they are",                                            \
+		(x)->dir, name, ##__VA_ARGS__)
 
 /* A file whose bytes are summed as they are read. */
 struct summed {
@@ -255,11 +243,10 @@ static int snapshot_read_fabric(struct source *x, const char *net, struct dl_fab
 	x->vls_known = true;
 	if (net)
 		return dl_fabric_read_netlist(net, x->log, f);
-	dl_log(x->log, DL_LOG_ERROR,
-	       "%s: no dateline.net and no opensm-subnet.lst "
-	       "in this directory: what does the fabric look like?",
-	       x->dir);
-	return -ENOENT;
+	return dl_fail(x->log, -ENOENT,
+		       "%s: no dateline.net and no opensm-subnet.lst "
+		       "in this directory: what does the fabric look like?",
+		       x->dir);
 }
 
 static bool all_have_lids(const struct dl_fabric *f)
@@ -310,11 +297,11 @@ static int check_size(struct source *x, const struct dl_fabric *f)
 			bytes += st.st_size;
 	if (dl_tables_expected(dl_tables_bytes(f), bytes))
 		return 0;
-	dl_log(x->log, DL_LOG_ERROR,
-	       "%s: the tables in this directory have %" PRIu64 " bytes, far too few for the %u "
-	       "switches and LIDs up to %u of its fabric",
-	       x->dir, bytes, f->nswitches, f->top_lid);
-	return -EINVAL;
+	return dl_fail(x->log, -EINVAL,
+		       "%s: the tables in this directory have %" PRIu64
+		       " bytes, far too few for the %u "
+		       "switches and LIDs up to %u of its fabric",
+		       x->dir, bytes, f->nswitches, f->top_lid);
 }
 
 static int snapshot_read_file(const struct source *x, const char *path, struct dl_tables *t,
@@ -439,9 +426,8 @@ static int check_fabric(const struct source *x, const struct dl_fabric *f)
 {
 	if (!x->manifest.n || x->manifest.about.fabric == dl_snapshot_fabric_id(f))
 		return 0;
-	dl_log(x->log, DL_LOG_ERROR, "%s: this snapshot is of another fabric than its netlist",
-	       x->dir);
-	return -EINVAL;
+	return dl_fail(x->log, -EINVAL, "%s: this snapshot is of another fabric than its netlist",
+		       x->dir);
 }
 
 static int read_directory(struct source *x, const char *net, struct dl_snapshot *s)
@@ -497,11 +483,9 @@ static int open_directory(const struct source *x)
 
 	if (stat(x->dir, &st))
 		return open_error(x, x->dir);
-	if (!S_ISDIR(st.st_mode)) {
-		dl_log(x->log, DL_LOG_ERROR, "%s: this is neither a directory nor a snapshot file",
-		       x->dir);
-		return -EINVAL;
-	}
+	if (!S_ISDIR(st.st_mode))
+		return dl_fail(x->log, -EINVAL,
+			       "%s: this is neither a directory nor a snapshot file", x->dir);
 	return access(x->dir, R_OK | X_OK) ? open_error(x, x->dir) : 0;
 }
 

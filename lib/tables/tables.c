@@ -144,15 +144,20 @@ int dl_tables_check(const struct dl_tables *t, const struct dl_log *log)
 	return fault ? -EPROTO : 0;
 }
 
+void dl_tables_free_groups(struct dl_tables *t)
+{
+	while (t->ngroups)
+		dl_tables_masks_clear(&t->groups[--t->ngroups].masks);
+	free(t->groups);
+	t->groups = NULL;
+	t->groups_cap = 0;
+}
+
 void dl_tables_free(struct dl_tables *t)
 {
-	uint32_t g;
-
 	if (!t)
 		return;
-	for (g = 0; g < t->ngroups; g++)
-		dl_tables_masks_clear(&t->groups[g].masks);
-	free(t->groups);
+	dl_tables_free_groups(t);
 	free(t->lft);
 	free(t->rows);
 	free(t->sl2vl);
@@ -166,39 +171,17 @@ void dl_tables_free(struct dl_tables *t)
 	free(t);
 }
 
-/*
- * Room for one more element in an array of at most `max`.  Returns 0,
- * -ENOSPC or -ENOMEM.
- */
-static int tables_reserve(void **array, size_t size, uint32_t n, uint32_t *cap, uint32_t max)
-{
-	uint32_t want = *cap ? 2 * *cap : 16;
-	void *grown;
-
-	if (n < *cap)
-		return 0;
-	if (n >= max)
-		return -ENOSPC;
-	grown = realloc(*array, want * size);
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	*cap = want;
-	return 0;
-}
-
 int dl_tables_row(struct dl_tables *t, dl_tables_sl2vl_row row)
 {
 	uint32_t i = t->nrows;
-	int err;
 
 	while (i--)
 		if (t->rows[i] == row)
 			return i;
-	err = tables_reserve((void **)&t->rows, sizeof(*t->rows), t->nrows, &t->rows_cap,
-			     DL_TABLES_NO_ROW);
-	if (err)
-		return err;
+	if (t->nrows == DL_TABLES_NO_ROW)
+		return -ENOSPC;
+	if (!dl_array_room(t->rows, t->nrows, 1, &t->rows_cap))
+		return -ENOMEM;
 	t->checked = false;
 	t->rows[t->nrows] = row;
 	return t->nrows++;
@@ -249,15 +232,14 @@ uint16_t dl_tables_vlarb_serves(const struct dl_tables_vlarb *a, const struct dl
 int dl_tables_arb(struct dl_tables *t, const struct dl_tables_vlarb *arb)
 {
 	uint32_t i = t->narbs;
-	int err;
 
 	while (i--)
 		if (!memcmp(&t->arbs[i], arb, sizeof(*arb)))
 			return i;
-	err = tables_reserve((void **)&t->arbs, sizeof(*t->arbs), t->narbs, &t->arbs_cap,
-			     DL_TABLES_NO_ROW);
-	if (err)
-		return err;
+	if (t->narbs == DL_TABLES_NO_ROW)
+		return -ENOSPC;
+	if (!dl_array_room(t->arbs, t->narbs, 1, &t->arbs_cap))
+		return -ENOMEM;
 	t->checked = false;
 	t->arbs[t->narbs] = *arb;
 	return t->narbs++;
@@ -293,17 +275,7 @@ int dl_tables_new_psl(struct dl_tables *t, uint32_t nsrc, uint32_t ndst)
 
 uint32_t dl_tables_groups_below(const struct dl_tables *t, uint32_t mlid)
 {
-	uint32_t low = 0, high = t->ngroups;
-
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (t->groups[middle].mlid < mlid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return dl_array_count_before(i, t->ngroups, t->groups[i].mlid < mlid);
 }
 
 const struct dl_tables_mcast_group *dl_tables_find_group(const struct dl_tables *t, uint16_t mlid)
@@ -319,7 +291,7 @@ struct dl_tables_mcast_group *dl_tables_group(struct dl_tables *t, uint16_t mlid
 
 	if (g)
 		return g;
-	if (tables_reserve((void **)&t->groups, sizeof(*g), t->ngroups, &t->groups_cap, 0x4000))
+	if (!dl_array_room(t->groups, t->ngroups, 1, &t->groups_cap))
 		return NULL;
 	t->checked = false;
 	g = &t->groups[dl_tables_groups_below(t, mlid)];

@@ -13,7 +13,6 @@
 #include <endian.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -48,18 +47,9 @@ struct unpack {
 	struct dl_tables_masks_seen seen;
 };
 
-__attribute__((format(printf, 2, 3))) static int unpack_damaged(const struct unpack *u,
-								const char *format, ...)
-{
-	char what[256];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(what, sizeof(what), format, args);
-	va_end(args);
-	dl_log(u->log, DL_LOG_ERROR, "%s: this snapshot is cut or damaged: %s", u->name, what);
-	return -EINVAL;
-}
+#define unpack_damaged(u, format, ...)                                                        \
+	dl_fail((u)->log, -EINVAL, "%s: this snapshot is cut or damaged: " format, (u)->name, \
+		##__VA_ARGS__)
 
 /* ---- bytes ------------------------------------------------------------- */
 
@@ -184,11 +174,9 @@ static int get_text(struct unpack *u, char **text, size_t *len)
 	*len = 0;
 	do {
 		size_t n = u->section < IN_BYTES ? u->section : IN_BYTES;
-		char *grown = dl_array_grow(at, 1, *len, n + 1, &cap);
 
-		if (!grown)
+		if (!dl_array_room(at, *len, n + 1, &cap))
 			err = -ENOMEM;
-		at = grown ? grown : at;
 		if (!err)
 			err = unpack_get(u, at + *len, n);
 		if (!err && memchr(at + *len, '\0', n) && strcmp(u->tag, DL_PACK_NOTE))
@@ -482,13 +470,12 @@ static int unpack_read_head(struct unpack *u)
 	if (fread(&u->head, sizeof(u->head), 1, u->from) != 1 ||
 	    memcmp(u->head.magic, DL_PACK_MAGIC, sizeof(u->head.magic)))
 		return unpack_damaged(u, "it does not begin as one");
-	if (le32toh(u->head.format) != DL_SNAPSHOT_FORMAT) {
-		dl_log(u->log, DL_LOG_ERROR,
-		       "%s: this snapshot has format %u: expected %u, the only one that this "
-		       "version reads",
-		       u->name, le32toh(u->head.format), DL_SNAPSHOT_FORMAT);
-		return -EINVAL;
-	}
+	if (le32toh(u->head.format) != DL_SNAPSHOT_FORMAT)
+		return dl_fail(
+			u->log, -EINVAL,
+			"%s: this snapshot has format %u: expected %u, the only one that this "
+			"version reads",
+			u->name, le32toh(u->head.format), DL_SNAPSHOT_FORMAT);
 	u->total = u->shown = u->left = le64toh(u->head.bytes);
 	if (u->head.zero || fstat(fileno(u->from), &st) || !dl_tables_expected(u->left, st.st_size))
 		return unpack_damaged(u, "its head says what cannot be");

@@ -69,15 +69,13 @@ struct lines {
 static int add_line(struct lines *l, uint32_t lid, const char *text, size_t len)
 {
 	size_t size = (len + CHUNK - 1) / CHUNK * CHUNK;
-	char *grown = dl_array_grow(l->text, 1, l->used, size, &l->cap);
 
-	if (!grown)
+	if (!dl_array_room(l->text, l->used, size, &l->cap))
 		return -ENOMEM;
-	l->text = grown;
 	l->at[lid] = l->used;
 	l->len[lid] = len;
-	memcpy(grown + l->used, text, len);
-	memset(grown + l->used + len, 0, size - len);
+	memcpy(l->text + l->used, text, len);
+	memset(l->text + l->used + len, 0, size - len);
 	l->used += size;
 	return 0;
 }

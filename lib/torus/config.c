@@ -32,7 +32,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,22 +62,12 @@ struct parser {
 
 /* ---- messages ---------------------------------------------------------- */
 
-static void config_complain(struct parser *p, enum dl_log_level level, uint32_t line,
-			    const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-static void config_complain(struct parser *p, enum dl_log_level level, uint32_t line,
-			    const char *format, ...)
-{
-	char text[512];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	dl_log(p->text.log, level, "%s:%u: %s", p->text.name, line, text);
-	p->nerrors += level == DL_LOG_ERROR;
-}
-
+#define config_complain(p, level, line, format, ...)                                 \
+	do {                                                                         \
+		dl_log((p)->text.log, level, "%s:%u: " format, (p)->text.name, line, \
+		       ##__VA_ARGS__);                                               \
+		(p)->nerrors += (level) == DL_LOG_ERROR;                             \
+	} while (0)
 #define ERROR(p, line, ...) config_complain(p, DL_LOG_ERROR, line, __VA_ARGS__)
 #define WARNING(p, line, ...) config_complain(p, DL_LOG_WARNING, line, __VA_ARGS__)
 
@@ -582,8 +571,7 @@ int dl_torus_config_read(const char *path, const struct dl_log *log, struct dl_t
 
 	if (!from) {
 		err = -errno;
-		dl_log(log, DL_LOG_ERROR, "%s: cannot be opened: %m", path);
-		return err;
+		return dl_fail(log, err, "%s: cannot be opened: %m", path);
 	}
 	err = dl_torus_config_read_stream(from, path, log, out);
 	fclose(from);

@@ -99,19 +99,15 @@ static int fail_hop(struct build *b, const struct dl_torus_failed_hop *h)
 	unsigned int dim = dl_torus_dir_dim(h->dir);
 	uint8_t *cables;
 
-	if (next == DL_NONE) {
-		dl_log(b->log, DL_LOG_ERROR,
-		       "no cables to fail: nothing lies beyond %s in direction %c%c", from.text,
-		       h->dir & 1 ? '-' : '+', 'x' + dim);
-		return -EINVAL;
-	}
+	if (next == DL_NONE)
+		return dl_fail(b->log, -EINVAL,
+			       "no cables to fail: nothing lies beyond %s in direction %c%c",
+			       from.text, h->dir & 1 ? '-' : '+', 'x' + dim);
 	cables = &b->cables[(h->dir & 1 ? next : h->site) * DIMS + dim];
-	if (h->cables > *cables) {
-		dl_log(b->log, DL_LOG_ERROR,
-		       "cannot fail %u cables from %s in direction %c%c: there are only %u",
-		       h->cables, from.text, h->dir & 1 ? '-' : '+', 'x' + dim, *cables);
-		return -EINVAL;
-	}
+	if (h->cables > *cables)
+		return dl_fail(b->log, -EINVAL,
+			       "cannot fail %u cables from %s in direction %c%c: there are only %u",
+			       h->cables, from.text, h->dir & 1 ? '-' : '+', 'x' + dim, *cables);
 	*cables -= h->cables ? h->cables : *cables;
 	return 0;
 }

@@ -225,13 +225,11 @@ int dl_torus_solve(struct dl_torus_solver *s, const struct dl_torus_config *c,
 		ask_further(s, c, log);
 	dl_torus_improve(s, c);
 	/* A seed that is wrong must not pass for one that is damaged. */
-	if (s->seed == DL_NONE && s->nplaced * PLACED_WITHOUT_SEED < s->n) {
-		dl_log(log, DL_LOG_ERROR,
-		       "%s contradicts the fabric: none of its %u seeds has all its "
-		       "switches and cables in it",
-		       c->path, c->nseeds);
-		return -EINVAL;
-	}
+	if (s->seed == DL_NONE && s->nplaced * PLACED_WITHOUT_SEED < s->n)
+		return dl_fail(log, -EINVAL,
+			       "%s contradicts the fabric: none of its %u seeds has all its "
+			       "switches and cables in it",
+			       c->path, c->nseeds);
 	return 0;
 }
 

@@ -96,14 +96,8 @@ static int cycle_enter(struct search *s, uint32_t channel)
 {
 	struct frame *frame;
 
-	if (s->nframes == s->frames_cap) {
-		void *grown =
-			dl_array_grow(s->frames, sizeof(*s->frames), s->nframes, 1, &s->frames_cap);
-
-		if (!grown)
-			return -ENOMEM;
-		s->frames = grown;
-	}
+	if (!dl_array_room(s->frames, s->nframes, 1, &s->frames_cap))
+		return -ENOMEM;
 	frame = &s->frames[s->nframes++];
 	frame->channel = channel;
 	open_successors(s->net, channel, &frame->next);

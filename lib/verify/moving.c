@@ -75,14 +75,11 @@ static void moving_subtract(struct dl_verify_moving *m, const struct moving_lid 
 static int moving_note(struct dl_verify_moving *m, struct moving_lid *l)
 {
 	uint32_t n = l->ndeps;
-	void *grown;
 
 	if (!m->nedges)
 		return 0;
-	grown = dl_array_grow(l->deps, sizeof(*l->deps), n, m->nedges, &l->deps_cap);
-	if (!grown)
+	if (!dl_array_room(l->deps, n, m->nedges, &l->deps_cap))
 		return -ENOMEM;
-	l->deps = grown;
 	for (uint32_t i = 0; i < n; i++)
 		m->found[dl_verify_moving_word(m, &l->deps[i])] = i + 1;
 	for (uint32_t i = 0; i < m->nedges; i++) {

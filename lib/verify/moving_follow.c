@@ -49,18 +49,14 @@ uint32_t dl_verify_moving_neighbours(const void *context, uint32_t channel, bool
 
 static bool moving_vote(struct dl_verify_moving *m, uint32_t from, uint32_t to)
 {
-	void *grown;
-
 	for (uint32_t i = 0; i < m->nvotes; i++) {
 		if (m->votes[i].from == from && m->votes[i].to == to) {
 			m->votes[i].votes++;
 			return true;
 		}
 	}
-	grown = dl_array_grow(m->votes, sizeof(*m->votes), m->nvotes, 1, &m->votes_cap);
-	if (!grown)
+	if (!dl_array_room(m->votes, m->nvotes, 1, &m->votes_cap))
 		return false;
-	m->votes = grown;
 	m->votes[m->nvotes++] = (struct moving_vote){ from, to, 1 };
 	return true;
 }
@@ -127,7 +123,6 @@ static void moving_push(struct dl_verify_moving *m, uint32_t link, uint32_t set,
 {
 	struct dl_verify_set fresh = m->sets.sets[set], *seen = &m->seen[link];
 	uint64_t any = 0, had = 0;
-	void *grown;
 
 	for (unsigned int w = 0; w < 4; w++) {
 		had |= seen->w[w];
@@ -139,12 +134,10 @@ static void moving_push(struct dl_verify_moving *m, uint32_t link, uint32_t set,
 		return;
 	if (!had)
 		m->links[m->nlinks++] = link;
-	grown = dl_array_grow(m->items, sizeof(*m->items), m->nitems, 1, &m->items_cap);
-	if (!grown) {
+	if (!dl_array_room(m->items, m->nitems, 1, &m->items_cap)) {
 		m->sets.failed = true;
 		return;
 	}
-	m->items = grown;
 	m->items[m->nitems] =
 		(struct moving_item){ link, dl_verify_sets_add(&m->sets, &fresh), m->first[time] };
 	m->first[time] = m->nitems++;
@@ -289,11 +282,8 @@ void dl_verify_moving_follow(struct dl_verify_moving *m, const struct moving_lid
 
 static int moving_add_seed(struct dl_verify_moving *m, struct moving_lid *l, uint32_t link)
 {
-	void *grown = dl_array_grow(l->seeds, sizeof(*l->seeds), l->nseeds, 1, &l->seeds_cap);
-
-	if (!grown)
+	if (!dl_array_room(l->seeds, l->nseeds, 1, &l->seeds_cap))
 		return -ENOMEM;
-	l->seeds = grown;
 	l->seeds[l->nseeds++] = (struct moving_seed){ link, m->set[link] };
 	return 0;
 }

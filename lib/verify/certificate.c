@@ -269,14 +269,11 @@ static int write_whole(const struct ranks *r, const struct checksums *c, FILE *t
 static int certificate_certify(struct dl_verify_net *net, const struct dl_verify_options *o,
 			       FILE *to)
 {
-	struct dl_verify_result v = { 0 };
-	struct dl_verify_lost none;
 	struct ranks r = { .net = net };
 	struct checksums *c = dl_arena_zalloc(net->arena, sizeof(*c));
 	uint32_t channels = net->links.n * net->nvl;
 	int err;
 
-	v.lost = &none;
 	r.rank = dl_arena_array(net->arena, channels + 1, sizeof(*r.rank));
 	r.left = dl_arena_array(net->arena, channels + 1, sizeof(*r.left));
 	r.queue = dl_arena_array(net->arena, channels + 1, sizeof(*r.queue));
@@ -284,9 +281,9 @@ static int certificate_certify(struct dl_verify_net *net, const struct dl_verify
 		return -ENOMEM;
 	err = certificate_prepare(c, net->t, net->arena);
 	if (!err)
-		err = dl_verify_unicast(net, &v, 0, false);
+		err = dl_verify_unicast(net, NULL, 0);
 	if (!err)
-		err = dl_verify_multicast(net, NULL, o->multicast_sls & net->alive, &v, 0, false);
+		err = dl_verify_multicast(net, NULL, o->multicast_sls & net->alive, NULL, 0);
 	if (!err && rank_all(&r) != channels)
 		err = -ELOOP;
 	return err ? err : write_whole(&r, c, to);

@@ -85,16 +85,13 @@ fail:
 
 int dl_verify_common_count(struct dl_verify_common *c)
 {
-	struct dl_verify_result v = { 0 };
-	struct dl_verify_lost none;
 	int err;
 
 	if (c->counted)
 		return 0;
-	v.lost = &none;
 	c->net.left_out = c->varied;
 	c->net.rings = c->rings;
-	err = dl_verify_unicast(&c->net, &v, 0, false);
+	err = dl_verify_unicast(&c->net, NULL, 0);
 	c->counted = !err;
 	return err;
 }

@@ -199,7 +199,7 @@ static uint32_t cycle_around(struct search *s, uint32_t start, uint32_t bound, u
 	return found;
 }
 
-static int keep_cycle(struct search *s, struct dl_verify_result *v, uint32_t start, uint32_t last,
+static int keep_cycle(struct search *s, struct dl_cycle *out, uint32_t start, uint32_t last,
 		      uint32_t len)
 {
 	struct dl_cycle_step *steps = calloc(len, sizeof(*steps));
@@ -222,12 +222,12 @@ static int keep_cycle(struct search *s, struct dl_verify_result *v, uint32_t sta
 			return -EPROTO;
 		}
 	}
-	free(v->cycle.steps);
-	v->cycle = (struct dl_cycle){ steps, len };
+	free(out->steps);
+	*out = (struct dl_cycle){ steps, len };
 	return 0;
 }
 
-static int find_shortest(struct search *s, struct dl_verify_result *v)
+static int find_shortest(struct search *s, struct dl_cycle *out)
 {
 	uint32_t best = UINT32_MAX, last;
 	int err;
@@ -240,7 +240,7 @@ static int find_shortest(struct search *s, struct dl_verify_result *v)
 			continue;
 		len = cycle_around(s, c, best, &last);
 		if (len) {
-			err = keep_cycle(s, v, c, last, len);
+			err = keep_cycle(s, out, c, last, len);
 			if (err)
 				return err;
 			best = len;
@@ -268,7 +268,7 @@ static int search_init(struct search *s)
 	return 0;
 }
 
-int dl_verify_cycle(const struct dl_verify_net *net, struct dl_verify_result *v)
+int dl_verify_cycle(const struct dl_verify_net *net, struct dl_cycle *out)
 {
 	struct search s = { .net = net, .n = net->links.n * net->nvl };
 	int err = search_init(&s);
@@ -280,7 +280,7 @@ int dl_verify_cycle(const struct dl_verify_net *net, struct dl_verify_result *v)
 		/* The components are known: their arrays serve again. */
 		s.parent = s.index;
 		s.queue = s.low;
-		err = find_shortest(&s, v);
+		err = find_shortest(&s, out);
 	}
 	free(s.frames);
 	return err;

@@ -118,7 +118,9 @@ static bool search_upstream(struct search *h, uint16_t lid, bool adapters,
 	return false;
 }
 
-static bool find_unicast(struct search *h, bool adapters, struct dl_cycle_step *step)
+/* To adapters or to switches; from adapters, then from switches where an end is one. */
+static bool find_unicast(struct search *h, bool adapters, bool from_switches,
+			 struct dl_cycle_step *step)
 {
 	const struct dl_verify_net *net = h->net;
 	const struct dl_fabric *f = net->f;
@@ -131,25 +133,10 @@ static bool find_unicast(struct search *h, bool adapters, struct dl_cycle_step *
 		    dl_tables_lft(net->t, u, lid) != h->held->out ||
 		    dl_tables_lft(net->t, v, lid) != h->wanted->out)
 			continue;
-		if (search_upstream(h, lid, true, step) ||
-		    (!adapters && search_upstream(h, lid, false, step)))
+		if ((!from_switches && search_upstream(h, lid, true, step)) ||
+		    ((from_switches || !adapters) && search_upstream(h, lid, false, step)))
 			return true;
 	}
-	return false;
-}
-
-/* Between an adapter and a switch's port 0, from the latter. */
-static bool find_from_switch(struct search *h, struct dl_cycle_step *step)
-{
-	const struct dl_verify_net *net = h->net;
-	uint32_t u = h->held->from, v = h->held->to;
-
-	for (uint32_t lid = 1; lid <= net->f->top_lid; lid++)
-		if (dl_verify_net_owner(net, lid) != DL_NONE &&
-		    dl_tables_lft(net->t, u, lid) == h->held->out &&
-		    dl_tables_lft(net->t, v, lid) == h->wanted->out &&
-		    search_upstream(h, lid, false, step))
-			return true;
 	return false;
 }
 
@@ -269,9 +256,9 @@ int dl_verify_examples(const struct dl_verify_net *net, uint16_t multicast_sls,
 		h.a_vl = step->vl;
 		h.b_vl = next->vl;
 		step->src = DL_NONE;
-		if (!find_unicast(&h, true, step) && !find_multicast(&h, step))
-			if (!find_unicast(&h, false, step))
-				find_from_switch(&h, step);
+		if (!find_unicast(&h, true, false, step) && !find_multicast(&h, step))
+			if (!find_unicast(&h, false, false, step))
+				find_unicast(&h, true, true, step);
 	}
 	return 0;
 }

@@ -91,8 +91,8 @@ static uint32_t flow_inject_all(struct dl_verify_flow *f, const struct dl_verify
 }
 
 /* Port by port: where a LID's own switch sends it away, all but its owner do so. */
-static uint32_t flow_inject_ports(struct dl_verify_flow *f, const struct dl_verify_column *c,
-				  uint32_t s, unsigned int out)
+uint32_t dl_verify_flow_inject(struct dl_verify_flow *f, const struct dl_verify_column *c,
+			       uint32_t s, unsigned int out)
 {
 	const struct dl_verify_net *net = f->net;
 	uint32_t set = 0;
@@ -135,7 +135,7 @@ static ALWAYS_INLINE void flow_set_out(struct dl_verify_flow *f, const struct dl
 	}
 	stop->dep = hop->dep;
 	stop->slot = net->hop_slot[at];
-	stop->set = s == c->root || f->sls_of ? flow_inject_ports(f, c, s, stop->out) :
+	stop->set = s == c->root || f->sls_of ? dl_verify_flow_inject(f, c, s, stop->out) :
 						flow_inject_all(f, c, s, stop->slot);
 	stops[width * hop->next].waits++;
 }
@@ -276,7 +276,7 @@ static ALWAYS_INLINE void flow_run_width(struct dl_verify_flow *f, const struct 
 int dl_verify_flow_run(struct dl_verify_flow *f, const struct dl_verify_column *c,
 		       const uint8_t *other)
 {
-	if (f->sets.n > MANY_SETS)
+	if (f->sets.n > MANY_SETS && !f->lasting)
 		dl_verify_flow_forget(f);
 	f->suspicious = false;
 	f->ends = 0;

@@ -16,24 +16,17 @@
 int dl_verify_add_granted(struct dl_verify_net *net, const struct dl_tables *before,
 			  const struct dl_verify_options *o)
 {
-	struct dl_verify_result v = { 0 };
-	struct dl_verify_lost none;
 	struct dl_verify_net other;
 	struct dl_tables both = *net->t;
 	struct dl_arena arena = { 0 };
 	size_t words = net->pair_first[net->nsw] * (size_t)net->words;
 	int err;
 
-	v.lost = &none;
-	both.psl = before->psl;
-	both.psl_src = before->psl_src;
-	both.psl_dst = before->psl_dst;
-	both.npsl_src = before->npsl_src;
-	both.npsl_dst = before->npsl_dst;
+	dl_verify_borrow_sls(&both, before);
 	err = dl_verify_net_init(&other, &arena, &both, o);
 	other.left_out = net->left_out;
 	if (!err)
-		err = dl_verify_unicast(&other, &v, 0, false);
+		err = dl_verify_unicast(&other, NULL, 0);
 	for (size_t i = 0; i < words && !err; i++)
 		net->deps[i] |= other.deps[i];
 	dl_verify_net_release(&other);
@@ -43,28 +36,26 @@ int dl_verify_add_granted(struct dl_verify_net *net, const struct dl_tables *bef
 
 int dl_verify_granted(const struct dl_tables *t, const struct dl_tables *before, bool *safe)
 {
-	struct dl_verify_result v = { 0 };
 	struct dl_verify_options o;
-	struct dl_verify_lost none;
+	struct dl_cycle cycle = { 0 };
 	struct dl_arena arena = { 0 };
 	struct dl_verify_net net;
 	int err = t->checked ? 0 : dl_tables_check(t, NULL);
 
 	if (err)
 		return err;
-	v.lost = &none;
 	dl_verify_options_init(&o);
 	err = dl_verify_net_init(&net, &arena, t, &o);
 	if (!err)
-		err = dl_verify_unicast(&net, &v, 0, false);
+		err = dl_verify_unicast(&net, NULL, 0);
 	if (!err)
 		err = dl_verify_add_granted(&net, before, &o);
 	if (!err)
-		err = dl_verify_multicast(&net, NULL, o.multicast_sls & net.alive, &v, 0, false);
+		err = dl_verify_multicast(&net, NULL, o.multicast_sls & net.alive, NULL, 0);
 	if (!err)
-		err = dl_verify_cycle(&net, &v);
-	*safe = !err && !v.cycle.n;
-	free(v.cycle.steps);
+		err = dl_verify_cycle(&net, &cycle);
+	*safe = !err && !cycle.n;
+	free(cycle.steps);
 	dl_verify_net_release(&net);
 	dl_arena_free(&arena);
 	return err;

@@ -380,6 +380,7 @@ struct dl_verify_flow {
 	/* The SLs that an end port uses towards a LID.  NULL: its path SL. */
 	uint16_t (*sls_of)(const void *context, uint32_t port, uint16_t lid);
 	const void *context;
+	bool lasting; /* are numbers of sets to hold from run to run? */
 	/* Of the last run: */
 	uint32_t *order;     /* switches, after those that send to them */
 	uint32_t norder;     /* fewer than all where entries lead round */
@@ -402,6 +403,10 @@ void dl_verify_flow_forget(struct dl_verify_flow *f);
  */
 int dl_verify_flow_run(struct dl_verify_flow *f, const struct dl_verify_column *c,
 		       const uint8_t *other);
+
+/* What the end ports of a switch send to a column's LID out of a port, by sls_of or path SLs. */
+uint32_t dl_verify_flow_inject(struct dl_verify_flow *f, const struct dl_verify_column *c,
+			       uint32_t s, unsigned int out);
 
 /* The SL of a class of sources; 16: any of net.sls; DL_TABLES_NO_SL: unknown. */
 static inline unsigned int dl_verify_flow_sl(const struct dl_verify_flow *f,
@@ -461,6 +466,16 @@ bool dl_verify_common_fits(const struct dl_verify_common *c, const struct dl_tab
 /* Count the packets to LIDs that are not varied, if that was not done.  0 or -ENOMEM. */
 int dl_verify_common_count(struct dl_verify_common *c);
 
+/* Tables get the path SLs of others; they are not to free them. */
+static inline void dl_verify_borrow_sls(struct dl_tables *t, const struct dl_tables *from)
+{
+	t->psl = from->psl;
+	t->psl_src = from->psl_src;
+	t->psl_dst = from->psl_dst;
+	t->npsl_src = from->npsl_src;
+	t->npsl_dst = from->npsl_dst;
+}
+
 /* ---- SLs granted before (granted.c) --------------------------------------- */
 
 /* Add what packets make wait that carry the path SLs of other tables.  0 or -ENOMEM. */
@@ -472,22 +487,18 @@ int dl_verify_add_granted(struct dl_verify_net *net, const struct dl_tables *bef
 void dl_verify_report_lost(struct dl_verify_result *v, uint32_t max,
 			   const struct dl_verify_lost *lost);
 
-/*
- * All unicast packets, all groups: dependencies, and, unless that is checked at
- * another time, delivery.
- */
-int dl_verify_unicast(struct dl_verify_net *net, struct dl_verify_result *v, uint32_t max,
-		      bool delivery);
-/* `with`: joined with the groups of these tables, for dependencies only; or NULL. */
+/* All unicast packets: dependencies, and delivery, unless `v` is NULL. */
+int dl_verify_unicast(struct dl_verify_net *net, struct dl_verify_result *v, uint32_t max);
+/* All groups: the same.  `with`: joined with the groups of these tables, or NULL. */
 int dl_verify_multicast(struct dl_verify_net *net, const struct dl_tables *with, uint16_t sls,
-			struct dl_verify_result *v, uint32_t max, bool delivery);
+			struct dl_verify_result *v, uint32_t max);
 
 /* Which VLs are not served on which packets leave, after unicast and multicast. */
 int dl_verify_find_starved(struct dl_verify_net *net, const struct dl_verify_options *o,
 			   struct dl_verify_result *v);
 
 /* The shortest cycle of dependencies, without its packets. */
-int dl_verify_cycle(const struct dl_verify_net *net, struct dl_verify_result *v);
+int dl_verify_cycle(const struct dl_verify_net *net, struct dl_cycle *out);
 
 /* A packet for every step of the cycle. */
 int dl_verify_examples(const struct dl_verify_net *net, uint16_t multicast_sls,

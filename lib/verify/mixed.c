@@ -284,7 +284,7 @@ static int add_common(struct mixing *w)
 }
 
 /* Unicast and multicast of a net's tables, whose forwarding is that of `b`. */
-static int mixed_mix(struct mixing *w, uint16_t sls, struct dl_verify_result *v)
+static int mixed_mix(struct mixing *w, uint16_t sls)
 {
 	struct dl_verify_net *net = w->net;
 	bool quick = w->out->quick;
@@ -294,14 +294,14 @@ static int mixed_mix(struct mixing *w, uint16_t sls, struct dl_verify_result *v)
 		err = mix_unicast(w);
 	if (err || (quick && w->out->loop_lid))
 		return err;
-	err = dl_verify_unicast(net, v, 0, false);
+	err = dl_verify_unicast(net, NULL, 0);
 	if (!err)
 		err = add_common(w);
 	if (!err)
-		err = dl_verify_multicast(net, w->with, sls & net->alive, v, 0, false);
+		err = dl_verify_multicast(net, w->with, sls & net->alive, NULL, 0);
 	if (!err)
-		err = dl_verify_cycle(net, v);
-	w->circles = !quick && v->cycle.n;
+		err = dl_verify_cycle(net, &w->out->cycle);
+	w->circles = !quick && w->out->cycle.n;
 	if (!err && w->circles)
 		err = mix_unicast(w);
 	return err;
@@ -312,17 +312,12 @@ static int share_net(const struct dl_verify_common *c, struct dl_tables *both,
 		     struct dl_arena *arena, struct dl_verify_net *net)
 {
 	size_t npairs = c->net.pair_first[c->net.nsw];
-	const struct dl_tables *own = c->net.t;
 
 	*net = c->net;
 	net->arena = arena;
 	net->t = both;
 	/* The same path SLs, by the classes of the net's sources. */
-	both->psl = own->psl;
-	both->psl_src = own->psl_src;
-	both->psl_dst = own->psl_dst;
-	both->npsl_src = own->npsl_src;
-	both->npsl_dst = own->npsl_dst;
+	dl_verify_borrow_sls(both, c->net.t);
 	net->pairs = dl_arena_array(arena, npairs, sizeof(*net->pairs));
 	net->deps = dl_arena_array(arena, npairs * net->words, sizeof(*net->deps));
 	net->vls = dl_arena_array(arena, net->links.n + 1, sizeof(*net->vls));
@@ -335,8 +330,6 @@ static int share_net(const struct dl_verify_common *c, struct dl_tables *both,
 int dl_verify_mixed_of(struct dl_verify_common *c, const struct dl_tables *a,
 		       const struct dl_tables *b, bool quick, struct dl_verify_mixture *out)
 {
-	struct dl_verify_result v = { 0 };
-	struct dl_verify_lost none;
 	struct dl_verify_net net;
 	struct dl_arena arena = { 0 };
 	struct mixing w = { .common = c, .net = &net, .with = a, .out = out };
@@ -347,14 +340,12 @@ int dl_verify_mixed_of(struct dl_verify_common *c, const struct dl_tables *a,
 		return dl_verify_mixed(a, b, &c->options, quick, out);
 	memset(out, 0, sizeof(*out));
 	out->quick = quick;
-	v.lost = &none;
 	err = share_net(c, &both, &arena, &net);
 	if (!err)
-		err = mixed_mix(&w, c->options.multicast_sls, &v);
-	out->safe = !err && !v.cycle.n && !out->loop_lid;
-	out->cycle = v.cycle;
-	for (uint32_t i = 0; i < v.cycle.n; i++)
-		v.cycle.steps[i].src = DL_NONE;
+		err = mixed_mix(&w, c->options.multicast_sls);
+	out->safe = !err && !out->cycle.n && !out->loop_lid;
+	for (uint32_t i = 0; i < out->cycle.n; i++)
+		out->cycle.steps[i].src = DL_NONE;
 	dl_verify_flow_release(&w.flow);
 	dl_arena_free(&arena);
 	if (err)

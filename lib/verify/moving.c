@@ -106,13 +106,13 @@ int dl_verify_moving_try(struct dl_verify_moving *m, uint32_t i, const struct dl
 	}
 	dl_verify_moving_follow(m, l);
 	moving_subtract(m, l);
-	if (!m->sets.failed && dl_verify_moving_add(m, m->edges, m->nedges, true)) {
+	if (!m->flow.sets.failed && dl_verify_moving_add(m, m->edges, m->nedges, true)) {
 		l->moved = true;
 		return moving_note(m, l) ? -ENOMEM : 1;
 	}
 	for (uint32_t k = 0; k < n; k++)
 		l->entries[moves[k].entry].time = DL_VERIFY_STAYS;
-	return m->sets.failed ? -ENOMEM : 0;
+	return m->flow.sets.failed ? -ENOMEM : 0;
 }
 
 /* Take away what a LID's packets do not cause any more: less than before. */
@@ -139,7 +139,7 @@ static void moving_shrink(struct dl_verify_moving *m, struct moving_lid *l)
 
 int dl_verify_moving_drain(struct dl_verify_moving *m)
 {
-	for (uint32_t i = 0; i < m->nlids && !m->sets.failed; i++) {
+	for (uint32_t i = 0; i < m->nlids && !m->flow.sets.failed; i++) {
 		struct moving_lid *l = &m->lids[i];
 
 		if (!l->moved)
@@ -153,7 +153,7 @@ int dl_verify_moving_drain(struct dl_verify_moving *m)
 		l->moved = false;
 		moving_shrink(m, l);
 	}
-	return m->sets.failed ? -ENOMEM : 0;
+	return m->flow.sets.failed ? -ENOMEM : 0;
 }
 
 /* ---- what is in the way -------------------------------------------------- */
@@ -357,13 +357,10 @@ static int moving_init(struct dl_verify_moving *m)
 	m->found = dl_arena_array(arena, words, sizeof(*m->found));
 	m->edges = dl_arena_array(arena, words, sizeof(*m->edges));
 	m->entry_at = dl_arena_array(arena, net->nsw + 1ul, sizeof(*m->entry_at));
-	m->queue = dl_arena_array(arena, net->nsw + 1ul, sizeof(*m->queue));
-	m->queued = dl_arena_array(arena, net->nsw + 1ul, sizeof(*m->queued));
-	m->set = dl_arena_array(arena, net->links.n + 1ul, sizeof(*m->set));
 	m->seen = dl_arena_array(arena, net->links.n + 1ul, sizeof(*m->seen));
 	m->links = dl_arena_array(arena, net->links.n + 1ul, sizeof(*m->links));
-	if (!m->count || !m->live || !m->found || !m->edges || !m->entry_at || !m->queue ||
-	    !m->queued || !m->set || !m->seen || !m->links)
+	if (!m->count || !m->live || !m->found || !m->edges || !m->entry_at || !m->seen ||
+	    !m->links)
 		return -ENOMEM;
 	return dl_order_init(&m->order, arena, net->links.n * net->nvl, most * net->nvl,
 			     dl_verify_moving_neighbours, m);
@@ -373,25 +370,21 @@ static int moving_init(struct dl_verify_moving *m)
 static int moving_begin(struct dl_verify_moving *m, const struct dl_tables *joined,
 			const struct dl_verify_options *o)
 {
-	struct dl_verify_result v = { 0 };
-	struct dl_verify_lost none;
-	int err;
+	int err = dl_verify_unicast(&m->net, NULL, 0);
 
-	v.lost = &none;
-	err = dl_verify_unicast(&m->net, &v, 0, false);
 	if (!err && !m->net.sls && m->held->psl && !dl_tables_same_vls(m->held, m->net.t))
 		err = dl_verify_add_granted(&m->net, m->held, o);
 	m->multicast_sls = o->multicast_sls & m->net.alive;
 	if (!err)
-		err = dl_verify_multicast(&m->net, joined, m->multicast_sls, &v, 0, false);
+		err = dl_verify_multicast(&m->net, joined, m->multicast_sls, NULL, 0);
 	if (!err)
-		err = dl_verify_sets_init(&m->sets, m->net.values, m->net.nvl);
+		err = dl_verify_moving_begin_flow(m);
 	for (uint32_t i = 0; i < m->nlids && !err; i++)
 		err = dl_verify_moving_find_seeds(m, &m->lids[i]);
 	for (uint32_t i = 0; i < m->nlids && !err; i++) {
 		dl_verify_moving_follow(m, &m->lids[i]);
 		dl_verify_moving_add(m, m->edges, m->nedges, false);
-		err = m->sets.failed ? -ENOMEM : moving_note(m, &m->lids[i]);
+		err = m->flow.sets.failed ? -ENOMEM : moving_note(m, &m->lids[i]);
 	}
 	if (!err && !dl_order_find(&m->order))
 		err = -ELOOP;
@@ -434,12 +427,8 @@ int dl_verify_moving_new(const struct dl_tables *held, const struct dl_tables *c
 
 int dl_verify_moving_join(struct dl_verify_moving *m, const struct dl_tables *groups)
 {
-	struct dl_verify_result v = { 0 };
-	struct dl_verify_lost none;
-	int err;
+	int err = dl_verify_multicast(&m->net, groups, m->multicast_sls, NULL, 0);
 
-	v.lost = &none;
-	err = dl_verify_multicast(&m->net, groups, m->multicast_sls, &v, 0, false);
 	return err ? err : dl_order_find(&m->order) ? 0 : -ELOOP;
 }
 
@@ -451,7 +440,7 @@ void dl_verify_moving_free(struct dl_verify_moving *m)
 		free(m->lids[i].seeds);
 		free(m->lids[i].deps);
 	}
-	dl_verify_sets_release(&m->sets);
+	dl_verify_flow_release(&m->flow);
 	free(m->items);
 	free(m->votes);
 	dl_verify_net_release(&m->net);

@@ -49,7 +49,7 @@ struct dl_verify_moving {
 	const struct dl_tables *held, *opened;
 	struct dl_tables kept; /* entries on which both agree, and the groups that count */
 	uint16_t multicast_sls;
-	struct dl_verify_sets sets;
+	struct dl_verify_flow flow; /* of packets that go by entries that stay, and its sets */
 	struct moving_lid *lids;
 	uint32_t nlids;
 	uint16_t *count; /* by pair and bit */
@@ -57,9 +57,6 @@ struct dl_verify_moving {
 	struct dl_order order;
 	/* One LID: */
 	uint32_t *entry_at;	    /* by switch: number of the entry plus 1; 0: it stays */
-	uint32_t *queue;	    /* of switches */
-	bool *queued;		    /* by switch */
-	uint32_t *set;		    /* by link: packets by entries that stay */
 	struct dl_verify_set *seen; /* by link */
 	uint32_t *links, nlinks;    /* links with any */
 	struct moving_item *items;
@@ -96,6 +93,9 @@ bool dl_verify_moving_add(struct dl_verify_moving *m, const struct moving_dep *d
  * permanent: into edges[], with their bits.  found[] is clear before and after.
  */
 void dl_verify_moving_follow(struct dl_verify_moving *m, const struct moving_lid *l);
+
+/* Begin to follow packets.  0 or -ENOMEM. */
+int dl_verify_moving_begin_flow(struct dl_verify_moving *m);
 
 /* The packets that come to entries that differ.  0; -ELOOP: some go in a circle; -ENOMEM. */
 int dl_verify_moving_find_seeds(struct dl_verify_moving *m, struct moving_lid *l);

@@ -66,7 +66,7 @@ static void moving_refuse(struct dl_verify_moving *m, uint32_t x, uint32_t y)
 {
 	for (uint32_t c = x; c != y; c = m->order.parent[c])
 		if (!moving_vote(m, m->order.parent[c], c))
-			m->sets.failed = true;
+			m->flow.sets.failed = true;
 }
 
 /* Count a dependency once less. */
@@ -121,7 +121,7 @@ bool dl_verify_moving_add(struct dl_verify_moving *m, const struct moving_dep *d
 /* Packets get to a link at some time: those that none got there before are followed. */
 static void moving_push(struct dl_verify_moving *m, uint32_t link, uint32_t set, unsigned int time)
 {
-	struct dl_verify_set fresh = m->sets.sets[set], *seen = &m->seen[link];
+	struct dl_verify_set fresh = m->flow.sets.sets[set], *seen = &m->seen[link];
 	uint64_t any = 0, had = 0;
 
 	for (unsigned int w = 0; w < 4; w++) {
@@ -135,19 +135,20 @@ static void moving_push(struct dl_verify_moving *m, uint32_t link, uint32_t set,
 	if (!had)
 		m->links[m->nlinks++] = link;
 	if (!dl_array_room(m->items, m->nitems, 1, &m->items_cap)) {
-		m->sets.failed = true;
+		m->flow.sets.failed = true;
 		return;
 	}
-	m->items[m->nitems] =
-		(struct moving_item){ link, dl_verify_sets_add(&m->sets, &fresh), m->first[time] };
+	m->items[m->nitems] = (struct moving_item){ link, dl_verify_sets_add(&m->flow.sets, &fresh),
+						    m->first[time] };
 	m->first[time] = m->nitems++;
 	if (time > m->last)
 		m->last = time;
 }
 
 /* The SLs from an end port to a LID, by both sets; to nobody's LID all, if neither knows. */
-static uint16_t moving_sls(const struct dl_verify_moving *m, uint32_t port, uint16_t lid)
+static uint16_t moving_sls(const void *context, uint32_t port, uint16_t lid)
 {
+	const struct dl_verify_moving *m = context;
 	unsigned int now = dl_tables_path_sl(m->net.t, port, lid);
 	unsigned int was = dl_tables_path_sl(m->held, port, lid);
 	uint16_t sls = 0;
@@ -161,26 +162,21 @@ static uint16_t moving_sls(const struct dl_verify_moving *m, uint32_t port, uint
 	return sls || m->net.f->lid_port[lid] != DL_NONE ? sls : m->net.alive;
 }
 
-/* What the end ports of a switch send to a LID over a link. */
-static uint32_t moving_injected(struct dl_verify_moving *m, const struct moving_lid *l, uint32_t s,
-				uint32_t link)
+int dl_verify_moving_begin_flow(struct dl_verify_moving *m)
 {
-	const struct dl_verify_net *net = &m->net;
-	unsigned int out = net->links.link[link].out;
-	uint32_t all = 0;
+	int err = dl_verify_flow_init(&m->flow, &m->net, 1);
 
-	for (uint32_t i = net->end_first[s]; i < net->end_first[s + 1]; i++) {
-		uint32_t port = net->end_ports[i], row, from;
+	m->flow.sls_of = moving_sls;
+	m->flow.context = m;
+	m->flow.lasting = true;
+	return err;
+}
 
-		if (port == l->owner)
-			continue;
-		row = dl_verify_net_row(net, s, dl_verify_entry_port(net->f, port), out);
-		from = dl_verify_sets_add_mask(
-			&m->sets, moving_sls(m, port, l->lid) & net->end_passes[port], 0);
-		all = dl_verify_sets_union(&m->sets, all,
-					   dl_verify_sets_step(&m->sets, from, net->rows[row])->to);
-	}
-	return all;
+static struct dl_verify_column moving_column(const struct moving_lid *l)
+{
+	return (struct dl_verify_column){
+		.lid = l->lid, .owner = l->owner, .root = DL_NONE, .out = l->column
+	};
 }
 
 /* The links by which packets that are at a switch at some time go on, with their times. */
@@ -217,7 +213,7 @@ static void moving_pass_on(struct dl_verify_moving *m, const struct moving_lid *
 	for (unsigned int i = 0; i < n; i++) {
 		uint32_t pair = moving_pair(net, item->link, link[i]);
 		const struct dl_verify_step *step =
-			dl_verify_sets_step(&m->sets, item->set, net->pairs[pair].row);
+			dl_verify_sets_step(&m->flow.sets, item->set, net->pairs[pair].row);
 
 		for (unsigned int w = 0; w < net->words; w++) {
 			size_t word = pair * (size_t)net->words + w;
@@ -245,6 +241,8 @@ static void moving_mark(struct dl_verify_moving *m, const struct moving_lid *l, 
  */
 void dl_verify_moving_follow(struct dl_verify_moving *m, const struct moving_lid *l)
 {
+	const struct dl_verify_column c = moving_column(l);
+
 	m->nedges = 0;
 	m->nitems = 1;
 	m->last = 0;
@@ -256,7 +254,10 @@ void dl_verify_moving_follow(struct dl_verify_moving *m, const struct moving_lid
 		unsigned int at[2], n = moving_hops(m, l, s, 0, link, at);
 
 		for (unsigned int i = 0; i < n; i++)
-			moving_push(m, link[i], moving_injected(m, l, s, link[i]), at[i]);
+			moving_push(m, link[i],
+				    dl_verify_flow_inject(&m->flow, &c, s,
+							  m->net.links.link[link[i]].out),
+				    at[i]);
 	}
 	for (unsigned int time = 0; time <= m->last; time++) {
 		while (m->first[time]) {
@@ -280,100 +281,37 @@ void dl_verify_moving_follow(struct dl_verify_moving *m, const struct moving_lid
 
 /* ---- packets that come to entries that differ ----------------------------- */
 
-static int moving_add_seed(struct dl_verify_moving *m, struct moving_lid *l, uint32_t link)
+static int moving_add_seed(struct moving_lid *l, uint32_t link, uint32_t set)
 {
 	if (!dl_array_room(l->seeds, l->nseeds, 1, &l->seeds_cap))
 		return -ENOMEM;
-	l->seeds[l->nseeds++] = (struct moving_seed){ link, m->set[link] };
+	l->seeds[l->nseeds++] = (struct moving_seed){ link, set };
 	return 0;
 }
 
-/* Queue a switch's neighbours whose entries, which stay, lead to it. */
-static uint32_t moving_queue(struct dl_verify_moving *m, const struct moving_lid *l, uint32_t s,
-			     uint32_t n)
-{
-	const struct dl_verify_net *net = &m->net;
-
-	for (uint32_t i = net->links.first[s]; i < net->links.first[s + 1]; i++) {
-		uint32_t in = net->links.link[i].back, t = net->links.link[in].from;
-
-		if (m->queued[t] || dl_verify_net_link(net, t, l->column[t]) != in)
-			continue;
-		m->queued[t] = true;
-		m->queue[n++] = t;
-	}
-	return n;
-}
-
 /*
- * The switches whose packets come to an entry that differs, each after its next hop.
- * Packets to a LID that nobody owns are not among the permanent ones yet: they are
- * followed from everywhere.
+ * All packets to the LID by entries that stay are followed.  Those to a LID that nobody
+ * owns are not among the permanent ones yet, and become so.
  */
-static uint32_t moving_upstream(struct dl_verify_moving *m, const struct moving_lid *l)
-{
-	uint32_t n = 0;
-
-	for (uint32_t k = 0; k < l->n; k++) {
-		m->queued[l->entries[k].sw] = true;
-		m->queue[n++] = l->entries[k].sw;
-	}
-	for (uint32_t s = 0; s < m->net.nsw && l->owner == DL_NONE; s++) {
-		if (m->queued[s] || dl_verify_net_link(&m->net, s, l->column[s]) != DL_NONE)
-			continue;
-		m->queued[s] = true;
-		m->queue[n++] = s;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		n = moving_queue(m, l, m->queue[i], n);
-	return n;
-}
-
-/* Packets go through a switch by an entry that stays. */
-static void moving_gather(struct dl_verify_moving *m, const struct moving_lid *l, uint32_t s)
-{
-	struct dl_verify_net *net = &m->net;
-	uint32_t out = dl_verify_net_link(net, s, l->column[s]), all;
-
-	if (out == DL_NONE)
-		return;
-	all = moving_injected(m, l, s, out);
-	for (uint32_t i = net->links.first[s]; i < net->links.first[s + 1]; i++) {
-		uint32_t in = net->links.link[i].back, pair = moving_pair(net, in, out);
-		const struct dl_verify_step *step;
-
-		if (!m->set[in])
-			continue;
-		step = dl_verify_sets_step(&m->sets, m->set[in], net->pairs[pair].row);
-		for (unsigned int w = 0; w < net->words; w++)
-			net->deps[pair * (size_t)net->words + w] |= step->deps[w];
-		all = dl_verify_sets_union(&m->sets, all, step->to);
-	}
-	m->set[out] = all;
-}
-
 int dl_verify_moving_find_seeds(struct dl_verify_moving *m, struct moving_lid *l)
 {
+	const struct dl_verify_column c = moving_column(l);
 	const struct dl_verify_net *net = &m->net;
-	uint32_t n = moving_upstream(m, l);
+	int err = dl_verify_flow_run(&m->flow, &c, NULL);
+
 	/* Packets to nobody in a circle. */
-	int err = l->owner == DL_NONE && n < net->nsw ? -ELOOP : 0;
+	if (!err && l->owner == DL_NONE && m->flow.ring)
+		err = -ELOOP;
+	for (uint32_t k = l->n; k--;) {
+		uint32_t s = l->entries[k].sw;
 
-	moving_mark(m, l, true);
-	for (uint32_t k = n; k--;) {
-		uint32_t s = m->queue[k];
-
-		if (!m->entry_at[s])
-			moving_gather(m, l, s);
 		for (uint32_t i = net->links.first[s]; i < net->links.first[s + 1]; i++) {
-			uint32_t in = net->links.link[i].back;
+			uint32_t in = net->links.link[i].back, from = net->links.link[in].from;
+			const struct dl_verify_stop *stop = &m->flow.stops[from];
 
-			if (m->entry_at[s] && m->set[in] && !err)
-				err = moving_add_seed(m, l, in);
-			m->set[in] = 0;
+			if (!err && stop->set && dl_verify_flow_link(&m->flow, from, stop) == in)
+				err = moving_add_seed(l, in, stop->set);
 		}
-		m->queued[s] = false;
 	}
-	moving_mark(m, l, false);
 	return err;
 }

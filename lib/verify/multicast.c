@@ -39,9 +39,8 @@ enum { WHITE, GREY, BLACK }; /* unvisited, on the stack, done */
 
 struct spread {
 	struct dl_verify_net *net;
-	struct dl_verify_result *v;
+	struct dl_verify_result *v; /* of delivery; NULL: it is not checked */
 	uint32_t max_listed;
-	bool delivery; /* check it? */
 	uint16_t sls;
 	const struct dl_tables_mcast_group *group;
 	uint16_t *seen;	   /* by link and VL: SLs seen */
@@ -452,7 +451,7 @@ static void check_group(struct spread *sp)
 	}
 	sp->dropped = false;
 	spread_all(sp);
-	if (sp->delivery && (sp->dropped || !is_tree(sp)))
+	if (sp->v && (sp->dropped || !is_tree(sp)))
 		check_packets(sp);
 }
 
@@ -525,7 +524,7 @@ static int check_joined(struct spread *sp, const struct dl_tables_mcast_group *g
 }
 
 int dl_verify_multicast(struct dl_verify_net *net, const struct dl_tables *with, uint16_t sls,
-			struct dl_verify_result *v, uint32_t max, bool delivery)
+			struct dl_verify_result *v, uint32_t max)
 {
 	static const struct dl_tables none;
 	const struct dl_tables *t = net->t;
@@ -534,13 +533,11 @@ int dl_verify_multicast(struct dl_verify_net *net, const struct dl_tables *with,
 		.net = net,
 		.v = v,
 		.max_listed = max,
-		.delivery = delivery,
 		.sls = sls,
 	};
 	int err;
 
 	with = with ? with : &none;
-	v->groups = t->ngroups;
 	if (!t->ngroups && !with->ngroups)
 		return 0;
 	err = spread_init(&sp);

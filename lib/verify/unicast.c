@@ -25,12 +25,11 @@
 
 struct pass {
 	struct dl_verify_net *net;
-	struct dl_verify_result *v;
+	struct dl_verify_result *v; /* of delivery; NULL: it is not checked */
 	uint32_t max_listed;
 	struct dl_verify_flow flow;
 	uint32_t *alive; /* audit: what survives from a switch on */
 	bool suspicious; /* something is not delivered */
-	bool delivery;	 /* check it? */
 
 	struct dl_verify_columns columns;
 };
@@ -203,12 +202,12 @@ static int check_class(struct pass *p, const struct dl_verify_column *c,
 		p->net->rings[i->lid] = true;
 	p->net->gaps |= p->flow.without_sl > without_sl;
 	/* What one LID lacks, all of the class lack. */
-	if (p->net->t->psl && p->delivery)
+	if (p->net->t->psl && p->v)
 		p->v->without_sl += (end - c) * (p->flow.without_sl - without_sl);
 	for (const struct dl_verify_column *i = c; root != DL_NONE && i < end; i++)
 		check_last_hop(p, i);
 	/* A LID outside is lost to all, and the caller knows. */
-	if (c->root != DL_NONE && p->delivery && p->suspicious)
+	if (c->root != DL_NONE && p->v && p->suspicious)
 		for (const struct dl_verify_column *i = c; i < end; i++)
 			unicast_audit(p, i, root);
 	return err;
@@ -259,13 +258,11 @@ static int pass_init(struct pass *p, struct dl_verify_net *net, struct dl_verify
 	return err;
 }
 
-int dl_verify_unicast(struct dl_verify_net *net, struct dl_verify_result *v, uint32_t max,
-		      bool delivery)
+int dl_verify_unicast(struct dl_verify_net *net, struct dl_verify_result *v, uint32_t max)
 {
 	struct pass p;
 	int err = pass_init(&p, net, v, max);
 
-	p.delivery = delivery;
 	for (uint32_t i = 0; !err && i < p.columns.n; i += DL_VERIFY_BLOCK) {
 		uint32_t n = p.columns.n - i;
 

@@ -153,7 +153,7 @@ static int verify_search(const struct dl_verify_net *net, uint16_t multicast_sls
 
 	if (v->cycle.n)
 		return 0;
-	err = dl_verify_cycle(net, v);
+	err = dl_verify_cycle(net, &v->cycle);
 	if (err || !v->cycle.n)
 		return err;
 	v->verdict = verdict;
@@ -170,16 +170,17 @@ static int check_loops(struct dl_verify_net *net, const struct dl_verify_options
 
 	net->unknown = alike ? any : 0;
 	net->certain = v->without_vl;
-	err = known ? dl_verify_unicast(net, v, o->max_listed, true) : 0;
+	err = known ? dl_verify_unicast(net, v, o->max_listed) : 0;
 	if (!err)
-		err = dl_verify_multicast(net, NULL, multicast_sls, v, o->max_listed, known);
+		err = dl_verify_multicast(net, NULL, multicast_sls, known ? v : NULL,
+					  o->max_listed);
 	if (!err)
 		err = verify_search(net, multicast_sls, DL_VERIFY_LOOP, v);
 	if (!err && !alike && (!known || net->gaps)) {
 		net->unknown = any;
-		err = dl_verify_unicast(net, v, o->max_listed, !known);
+		err = dl_verify_unicast(net, known ? NULL : v, o->max_listed);
 		if (!err && !known)
-			err = dl_verify_multicast(net, NULL, multicast_sls, v, o->max_listed, true);
+			err = dl_verify_multicast(net, NULL, multicast_sls, v, o->max_listed);
 		if (!err)
 			err = verify_search(net, multicast_sls, DL_VERIFY_POSSIBLE, v);
 	}
@@ -220,6 +221,7 @@ static int verify_tables(struct dl_verify_net *net, const struct dl_verify_optio
 	v->sls = o->sls;
 	v->without_vl = net->without_vl;
 	v->pairs = count_pairs(net);
+	v->groups = net->t->ngroups;
 	check_unattached(net, v, o->max_listed);
 	err = check_loops(net, o, v);
 	if (!err)

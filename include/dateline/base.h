@@ -93,8 +93,15 @@ struct dl_text {
 	const struct dl_log *log;
 	uint32_t line; /* number of the current line, from 1 */
 	char *at;      /* where reading goes on in the current line */
-	char *buf;     /* the current line */
+	/*
+	 * The piece of the file at hand.  Whole lines from `next` up to `lines`, each with
+	 * its newline and without a byte 0, may be taken by whoever counts them in `line`.
+	 */
+	char *next, *lines;
+	char *buf, *end, *zero; /* zero: the first byte 0, or NULL */
 	size_t cap;
+	uint64_t bytes; /* read so far */
+	bool at_end;
 };
 
 /* Begin with line 0 of a stream.  Release with dl_text_end(). */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PIECE_BYTES (1 << 18)
 #define TOKEN_MAX 40 /* of a token in a message */
 
 void dl_text_begin(struct dl_text *t, FILE *from, const char *name, const struct dl_log *log)
@@ -22,60 +23,85 @@ void dl_text_end(struct dl_text *t)
 	t->buf = NULL;
 }
 
-/*
- * As getline(), but ends at a byte 0 or at DL_TEXT_LONGEST, too: devices such as
- * /dev/zero have no other end.
- */
-static ssize_t text_read_line(struct dl_text *t)
+/* Room behind what is left; one byte more than is ever filled. */
+static int text_make_room(struct dl_text *t)
 {
-	size_t len = 0;
-	int c;
+	size_t left = t->end - t->next;
+	size_t cap = !t->cap ? PIECE_BYTES : left > t->cap / 2 ? 2 * t->cap : t->cap;
+	char *buf = t->buf;
 
-	do {
-		if (len + 1 >= t->cap) {
-			size_t cap = t->cap ? 2 * t->cap : 256;
-			char *buf = realloc(t->buf, cap);
+	if (buf)
+		memmove(buf, t->next, left);
+	if (cap != t->cap)
+		buf = realloc(buf, cap + 1);
+	if (!buf)
+		return -ENOMEM;
+	t->buf = t->next = buf;
+	t->end = buf + left;
+	t->cap = cap;
+	return 0;
+}
 
-			if (!buf)
-				return -1;
-			t->buf = buf;
-			t->cap = cap;
-		}
-		c = getc_unlocked(t->from);
-		if (c == EOF)
-			break;
-		t->buf[len++] = c;
-	} while (c && c != '\n' && len < DL_TEXT_LONGEST);
-	t->buf[len] = '\0';
-	return len && !ferror(t->from) ? (ssize_t)len : -1;
+static void text_find_lines(struct dl_text *t)
+{
+	char *last;
+
+	t->zero = memchr(t->next, '\0', t->end - t->next);
+	last = memrchr(t->next, '\n', (t->zero ? t->zero : t->end) - t->next);
+	t->lines = last ? last + 1 : t->next;
+}
+
+/* 1: there is more; 0: end of file; negative errno. */
+static int text_fill(struct dl_text *t)
+{
+	size_t n = 0;
+	int err;
+
+	if (t->at_end)
+		return 0;
+	if (t->end - t->next >= DL_TEXT_LONGEST) {
+		t->line++;
+		return dl_text_error(t, "a line of more than %d bytes", DL_TEXT_LONGEST - 1);
+	}
+	err = text_make_room(t);
+	errno = -err;
+	if (!err)
+		n = fread_unlocked(t->end, 1, t->buf + t->cap - t->end, t->from);
+	t->at_end = !n;
+	if (!err && !n && ferror(t->from))
+		err = errno && errno != EIO ? -errno : -EINVAL;
+	if (err)
+		return dl_fail(t->log, err, "%s:%u: cannot read on: %s", t->name, t->line + 1,
+			       strerror(errno));
+	t->end += n;
+	t->bytes += n;
+	text_find_lines(t);
+	return n != 0;
 }
 
 int dl_text_next(struct dl_text *t)
 {
-	ssize_t len;
+	int state = 1;
+	char *end;
+	size_t len;
 
-	errno = 0;
-	len = text_read_line(t);
-	if (len < 0) {
-		int err = errno;
-
-		if (!ferror(t->from) && err != ENOMEM)
-			return 0;
-		dl_log(t->log, DL_LOG_ERROR, "%s:%u: cannot read on: %s", t->name, t->line + 1,
-		       strerror(err));
-		return err && err != EIO ? -err : -EINVAL;
-	}
+	while (state > 0 && t->next == t->lines && !t->zero)
+		state = text_fill(t);
+	if (state < 0 || t->next == t->end)
+		return state < 0 ? state : 0;
+	end = memchr(t->next, '\n', t->end - t->next);
+	if (!end)
+		end = t->end; /* there is room behind it */
 	t->line++;
-	t->at = t->buf;
-	if (len == DL_TEXT_LONGEST)
-		return dl_text_error(t, "a line of more than %d bytes", DL_TEXT_LONGEST - 1);
-	if (len && t->buf[len - 1] == '\n')
-		t->buf[--len] = '\0';
-	if (len && t->buf[len - 1] == '\r')
-		t->buf[--len] = '\0';
-	if (memchr(t->buf, '\0', len))
-		return dl_text_error(t, "a byte 0: expected text");
-	return 1;
+	t->at = t->next;
+	len = end - t->at;
+	t->next = end < t->end ? end + 1 : end;
+	if (len && t->at[len - 1] == '\r')
+		len--;
+	t->at[len] = '\0';
+	if (t->zero && t->zero < t->next)
+		text_find_lines(t);
+	return memchr(t->at, '\0', len) ? dl_text_error(t, "a byte 0: expected text") : 1;
 }
 
 void dl_text_append(char *out, size_t size, const char *format, ...)

@@ -179,42 +179,36 @@ static int netlist_read_guid(struct dl_fabric_netlist *r, unsigned int type)
 	return 0;
 }
 
-static int read_value(struct dl_fabric_netlist *r, uint64_t max, const char *what, uint64_t *out)
+/* Numbers of the next node: vendor, device and system GUID. */
+enum { NEXT_VENDOR, NEXT_DEVICE, NEXT_SYSTEM };
+
+static int read_value(struct dl_fabric_netlist *r, unsigned int which)
 {
+	static const struct {
+		uint64_t max;
+		const char *what;
+	} values[] = {
+		[NEXT_VENDOR] = { UINT32_MAX, "a vendor, 32 bits" },
+		[NEXT_DEVICE] = { UINT16_MAX, "a device, 16 bits" },
+		[NEXT_SYSTEM] = { UINT64_MAX, "a GUID" },
+	};
+	uint64_t value;
 	int err;
 
 	if (!dl_text_take(r->t, '='))
 		return dl_text_expected(r->t, "=");
-	err = dl_text_number(r->t, 0, max, what, out);
-	return err ? err : end_of_statement(r, "# or the end of the line");
-}
-
-static int read_vendor(struct dl_fabric_netlist *r, unsigned int unused)
-{
-	uint64_t value;
-	int err = read_value(r, UINT32_MAX, "a vendor, 32 bits", &value);
-
-	(void)unused;
+	err = dl_text_number(r->t, 0, values[which].max, values[which].what, &value);
 	if (!err)
+		err = end_of_statement(r, "# or the end of the line");
+	if (err)
+		return err;
+	if (which == NEXT_VENDOR)
 		r->next.vendor = value;
-	return err;
-}
-
-static int read_device(struct dl_fabric_netlist *r, unsigned int unused)
-{
-	uint64_t value;
-	int err = read_value(r, UINT16_MAX, "a device, 16 bits", &value);
-
-	(void)unused;
-	if (!err)
+	else if (which == NEXT_DEVICE)
 		r->next.device = value;
-	return err;
-}
-
-static int read_system(struct dl_fabric_netlist *r, unsigned int unused)
-{
-	(void)unused;
-	return read_value(r, UINT64_MAX, "a GUID", &r->next.system_guid);
+	else
+		r->next.system_guid = value;
+	return 0;
 }
 
 static int read_id(struct dl_fabric_netlist *r, const char *what, const char **id, size_t *len)
@@ -496,9 +490,9 @@ static const struct {
 	{ "caguid", netlist_read_guid, DL_FABRIC_CA },
 	{ "hcaguid", netlist_read_guid, DL_FABRIC_CA },
 	{ "rtguid", netlist_read_guid, DL_FABRIC_ROUTER },
-	{ "vendid", read_vendor, 0 },
-	{ "devid", read_device, 0 },
-	{ "sysimgguid", read_system, 0 },
+	{ "vendid", read_value, NEXT_VENDOR },
+	{ "devid", read_value, NEXT_DEVICE },
+	{ "sysimgguid", read_value, NEXT_SYSTEM },
 	{ "include", read_include, 0 },
 	{ "do", read_do, 0 },
 	{ "Chassis", netlist_read_heading, 0 },

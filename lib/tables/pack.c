@@ -66,40 +66,20 @@ static void pack_put(struct pack *p, const void *data, size_t len)
 	}
 }
 
-static void put_16(struct pack *p, const uint16_t *from, size_t n)
+static void put_words(struct pack *p, const void *from, size_t size, size_t n)
 {
-	uint16_t word[WORDS];
+	char words[WORDS * sizeof(uint64_t)];
 
 	for (size_t i = 0; i < n; i += WORDS) {
 		size_t now = n - i < WORDS ? n - i : WORDS;
 
-		for (size_t k = 0; k < now; k++)
-			word[k] = htole16(from[i + k]);
-		pack_put(p, word, now * sizeof(*word));
+		memcpy(words, (const char *)from + i * size, now * size);
+		dl_pack_order(words, size, now);
+		pack_put(p, words, now * size);
 	}
 }
 
-static void put_32(struct pack *p, const uint32_t *from, size_t n)
-{
-	uint32_t word[WORDS];
-
-	for (size_t i = 0; i < n; i += WORDS) {
-		size_t now = n - i < WORDS ? n - i : WORDS;
-
-		for (size_t k = 0; k < now; k++)
-			word[k] = htole32(from[i + k]);
-		pack_put(p, word, now * sizeof(*word));
-	}
-}
-
-static void put_64(struct pack *p, const uint64_t *from, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		uint64_t word = htole64(from[i]);
-
-		pack_put(p, &word, sizeof(word));
-	}
-}
+#define PUT(p, from, n) put_words(p, from, sizeof(*(from)), n)
 
 static void begin_section(struct pack *p, const char *tag, uint64_t len)
 {
@@ -107,7 +87,7 @@ static void begin_section(struct pack *p, const char *tag, uint64_t len)
 
 	memcpy(name, tag, strlen(tag));
 	pack_put(p, name, sizeof(name));
-	put_64(p, &len, 1);
+	PUT(p, &len, 1);
 }
 
 static void put_text(struct pack *p, const char *tag, const char *text, size_t len)
@@ -155,17 +135,17 @@ static void put_tables(struct pack *p, const struct dl_tables *t)
 	size_t pairs = t->sl2vl_first[f->nswitches], lfts = (size_t)f->nswitches * t->stride;
 
 	begin_section(p, DL_PACK_LFTS, sizeof(sizes) + lfts);
-	put_32(p, sizes, 4);
+	PUT(p, sizes, 4);
 	pack_put(p, t->lft, lfts);
 
 	begin_section(p, DL_PACK_SL2VL, 4 + t->nrows * 8ul + (pairs + f->nports) * 2);
-	put_32(p, &t->nrows, 1);
-	put_64(p, t->rows, t->nrows);
-	put_16(p, t->sl2vl, pairs);
-	put_16(p, t->end_sl2vl, f->nports);
+	PUT(p, &t->nrows, 1);
+	PUT(p, t->rows, t->nrows);
+	PUT(p, t->sl2vl, pairs);
+	PUT(p, t->end_sl2vl, f->nports);
 
 	begin_section(p, DL_PACK_VLARB, 4 + t->narbs * (size_t)DL_PACK_ARB + f->nports * 2ul);
-	put_32(p, &t->narbs, 1);
+	PUT(p, &t->narbs, 1);
 	for (uint32_t i = 0; i < t->narbs; i++) {
 		const struct dl_tables_vlarb *a = &t->arbs[i];
 		const uint8_t counts[] = { a->nhigh, a->nlow, a->high_limit };
@@ -174,7 +154,7 @@ static void put_tables(struct pack *p, const struct dl_tables *t)
 		pack_put(p, a->low, sizeof(a->low));
 		pack_put(p, counts, sizeof(counts));
 	}
-	put_16(p, t->vlarb, f->nports);
+	PUT(p, t->vlarb, f->nports);
 }
 
 static void put_path_sls(struct pack *p, const struct dl_tables *t)
@@ -186,9 +166,9 @@ static void put_path_sls(struct pack *p, const struct dl_tables *t)
 	if (!t->psl)
 		return;
 	begin_section(p, DL_PACK_PSL, sizeof(sizes) + 4 * classes + matrix);
-	put_32(p, sizes, 2);
-	put_32(p, t->psl_src, t->fabric->nports);
-	put_32(p, t->psl_dst, t->top_lid + 1ul);
+	PUT(p, sizes, 2);
+	PUT(p, t->psl_src, t->fabric->nports);
+	PUT(p, t->psl_dst, t->top_lid + 1ul);
 	pack_put(p, t->psl, matrix);
 }
 
@@ -215,12 +195,12 @@ static void pack_put_groups(struct pack *p, const struct dl_tables *t)
 		if (!head[1])
 			continue;
 		begin_section(p, DL_PACK_GROUP, sizeof(head) + head[1] * (uint64_t)DL_PACK_MASK);
-		put_32(p, head, 2);
+		PUT(p, head, 2);
 		for (uint32_t s = 0; s < nswitches; s++) {
 			if (!in_group(g, s))
 				continue;
-			put_32(p, &s, 1);
-			put_64(p, dl_tables_mask(&g->masks, s), DL_TABLES_MASK_WORDS);
+			PUT(p, &s, 1);
+			PUT(p, dl_tables_mask(&g->masks, s), DL_TABLES_MASK_WORDS);
 		}
 	}
 }

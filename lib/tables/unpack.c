@@ -101,32 +101,16 @@ static int unpack_get(struct unpack *u, void *to, size_t len)
 	return get_raw(u, to, len);
 }
 
-static int get_16(struct unpack *u, uint16_t *to, size_t n)
+static int get_words(struct unpack *u, void *to, size_t size, size_t n)
 {
-	int err = unpack_get(u, to, n * sizeof(*to));
+	int err = unpack_get(u, to, n * size);
 
-	for (size_t i = 0; !err && i < n; i++)
-		to[i] = le16toh(to[i]);
+	if (!err)
+		dl_pack_order(to, size, n);
 	return err;
 }
 
-static int get_32(struct unpack *u, uint32_t *to, size_t n)
-{
-	int err = unpack_get(u, to, n * sizeof(*to));
-
-	for (size_t i = 0; !err && i < n; i++)
-		to[i] = le32toh(to[i]);
-	return err;
-}
-
-static int get_64(struct unpack *u, uint64_t *to, size_t n)
-{
-	int err = unpack_get(u, to, n * sizeof(*to));
-
-	for (size_t i = 0; !err && i < n; i++)
-		to[i] = le64toh(to[i]);
-	return err;
-}
+#define GET(u, to, n) get_words(u, to, sizeof(*(to)), n)
 
 static int next_section(struct unpack *u)
 {
@@ -134,7 +118,7 @@ static int next_section(struct unpack *u)
 
 	u->section = sizeof(u->section);
 	if (!err)
-		err = get_64(u, &u->section, 1);
+		err = GET(u, &u->section, 1);
 	for (unsigned int i = 0; !err && i < DL_PACK_TAG && u->tag[i]; i++)
 		if (u->tag[i] < 'a' || u->tag[i] > 'z')
 			if (u->tag[i] < '0' || u->tag[i] > '9')
@@ -259,7 +243,7 @@ static int read_lfts(struct unpack *u)
 	if (!err)
 		err = expect_bytes(u, sizeof(sizes) + rows);
 	if (!err)
-		err = get_32(u, sizes, 4);
+		err = GET(u, sizes, 4);
 	if (!err && (memcmp(sizes, want, sizeof(want)) || !f->top_lid))
 		err = unpack_damaged(u, "the tables are those of another fabric");
 	if (!err)
@@ -270,13 +254,13 @@ static int read_lfts(struct unpack *u)
 static int read_sl2vl(struct unpack *u)
 {
 	struct dl_tables *t = u->s->tables;
-	uint32_t nports = t->fabric->nports, n;
+	uint32_t nports = t->fabric->nports, n = 0;
 	size_t pairs = t->sl2vl_first[t->fabric->nswitches];
 	uint64_t row;
 	int err = expect_section(u, DL_PACK_SL2VL);
 
 	if (!err)
-		err = get_32(u, &n, 1);
+		err = GET(u, &n, 1);
 	if (!err && n >= DL_TABLES_NO_ROW)
 		err = unpack_damaged(u, "too many SL-to-VL maps");
 	if (!err)
@@ -284,7 +268,7 @@ static int read_sl2vl(struct unpack *u)
 	for (uint32_t i = 0; !err && i < n; i++) {
 		int number = 0;
 
-		err = get_64(u, &row, 1);
+		err = GET(u, &row, 1);
 		if (!err)
 			number = dl_tables_row(t, row);
 		if (!err && number == -ENOMEM)
@@ -293,8 +277,8 @@ static int read_sl2vl(struct unpack *u)
 			err = unpack_damaged(u, "an SL-to-VL map is there twice");
 	}
 	if (!err)
-		err = get_16(u, t->sl2vl, pairs);
-	return err ? err : get_16(u, t->end_sl2vl, nports);
+		err = GET(u, t->sl2vl, pairs);
+	return err ? err : GET(u, t->end_sl2vl, nports);
 }
 
 static int read_arb(struct unpack *u, uint32_t number)
@@ -326,26 +310,26 @@ static int read_arb(struct unpack *u, uint32_t number)
 static int read_vlarb(struct unpack *u)
 {
 	struct dl_tables *t = u->s->tables;
-	uint32_t nports = t->fabric->nports, n;
+	uint32_t nports = t->fabric->nports, n = 0;
 	int err = expect_section(u, DL_PACK_VLARB);
 
 	if (!err)
-		err = get_32(u, &n, 1);
+		err = GET(u, &n, 1);
 	if (!err && n >= DL_TABLES_NO_ROW)
 		err = unpack_damaged(u, "too many arbitration tables");
 	if (!err)
 		err = expect_bytes(u, n * (uint64_t)DL_PACK_ARB + nports * UINT64_C(2));
 	for (uint32_t i = 0; !err && i < n; i++)
 		err = read_arb(u, i);
-	return err ? err : get_16(u, t->vlarb, nports);
+	return err ? err : GET(u, t->vlarb, nports);
 }
 
 static int read_psl(struct unpack *u)
 {
 	struct dl_tables *t = u->s->tables;
-	uint32_t nports = t->fabric->nports, nlids = t->top_lid + 1u, sizes[2];
+	uint32_t nports = t->fabric->nports, nlids = t->top_lid + 1u, sizes[2] = { 0 };
 	uint64_t matrix;
-	int err = get_32(u, sizes, 2);
+	int err = GET(u, sizes, 2);
 
 	if (err)
 		return err;
@@ -354,9 +338,9 @@ static int read_psl(struct unpack *u)
 	if (!err)
 		err = dl_tables_new_psl(t, sizes[0], sizes[1]);
 	if (!err)
-		err = get_32(u, t->psl_src, nports);
+		err = GET(u, t->psl_src, nports);
 	if (!err)
-		err = get_32(u, t->psl_dst, nlids);
+		err = GET(u, t->psl_dst, nlids);
 	return err ? err : unpack_get(u, t->psl, matrix);
 }
 
@@ -374,7 +358,7 @@ static int read_group(struct unpack *u)
 	const struct dl_fabric *f = t->fabric;
 	struct dl_tables_mcast_group *g;
 	uint32_t head[2], ngroups = t->ngroups;
-	int err = get_32(u, head, 2);
+	int err = GET(u, head, 2);
 
 	if (!err && (head[0] < DL_TABLES_MCAST_LID || head[0] > 0xFFFE))
 		err = unpack_damaged(u, "0x%04x is not a multicast LID", head[0]);
@@ -393,9 +377,9 @@ static int read_group(struct unpack *u)
 		uint64_t *row;
 		uint32_t sw;
 
-		err = get_32(u, &sw, 1);
+		err = GET(u, &sw, 1);
 		if (!err)
-			err = get_64(u, mask, DL_TABLES_MASK_WORDS);
+			err = GET(u, mask, DL_TABLES_MASK_WORDS);
 		if (!err && sw >= f->nswitches)
 			err = unpack_damaged(u, "switch %u of %u", sw, f->nswitches);
 		if (err)

@@ -31,8 +31,8 @@ static const struct tool_usage usage = {
 	       "and name of its switch, or the word missing; then one for "
 	       "each off-torus switch, with its kind (leaf, dual-homed, "
 	       "unplaceable, disconnected) and uplink; then one for each "
-	       "unused cable, and for each wiring fault with its repair "
-	       "(exchange, move, remove, add).\n"
+	       "unused cable, for each cable slower than others of its kind, and for "
+	       "each wiring fault with its repair (exchange, move, remove, add).\n"
 	       "\n"
 	       "  dateline discover first.net --torus-config first.torus.conf\n"
 	       "\n"
@@ -131,8 +131,9 @@ static json_t *faults_json(const struct dl_torus *t)
 	return list;
 }
 
-static json_t *discover_document(const struct dl_torus *t)
+static json_t *discover_document(const struct tool_input *in)
 {
+	const struct dl_torus *t = in->torus;
 	json_t *placed = json_array(), *missing = json_array();
 	json_t *unplaced = json_array(), *unused = json_array(), *sw;
 	const struct dl_fabric *f = t->fabric;
@@ -158,11 +159,12 @@ static json_t *discover_document(const struct dl_torus *t)
 					      json_pack("[oo]", discover_end_json(f, port),
 							discover_end_json(f, f->ports[port].peer)));
 	}
-	return json_pack("{s:[iii], s:[bbb], s:i, s:o, s:o, s:o, s:o, s:o}", "dims",
+	return json_pack("{s:[iii], s:[bbb], s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "dims",
 			 t->grid.radix[0], t->grid.radix[1], t->grid.radix[2], "mesh",
 			 t->grid.mesh[0], t->grid.mesh[1], t->grid.mesh[2], "cables", t->nlinks,
 			 "switches", placed, "missing", missing, "unplaced", unplaced,
-			 "unused_cables", unused, "faults", faults_json(t));
+			 "unused_cables", unused, "faults", faults_json(t), "slow",
+			 tool_json_slow(&in->coords, f));
 }
 
 /* Is the first of two coordinates that of the site with the lower number? */
@@ -210,6 +212,10 @@ static void discover_print(const json_t *d, FILE *to)
 		tool_print(to, json_array_get(item, 0), "unused {guid} \"{name}\" port {port}");
 		tool_print(to, json_array_get(item, 1), " to {guid} \"{name}\" port {port}\n");
 	}
+	tool_print(to, d,
+		   "{*slow}slow {from.guid} \"{from.name}\" port {from.port} to {to.guid} "
+		   "\"{to.name}\" port {to.port}: {speed}, {gbps:0.1} Gbit/s; others "
+		   "{usual_gbps:0.1}\n{/}");
 	tool_print(to, d,
 		   "{*faults}{repair}{?from} {from} to {to}: \"{from_name}\" to \"{to_name}\"\n{/}"
 		   "{!from} {port.guid} \"{port.name}\" port {port.port}"
@@ -263,7 +269,7 @@ int tool_cmd_discover(struct tool *tool, int argc, char **argv)
 	tool_options(tool, &usage, argc, argv, &r);
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_TORUS, &in);
 	if (!err) {
-		document = discover_document(in.torus);
+		document = discover_document(&in);
 		tool->finding |=
 			!discover_conclude(&tool->log, in.torus, tool_at(document, "faults"));
 		if (!r.write || strcmp(r.write, "-"))

@@ -14,6 +14,7 @@ dateline_SOURCES = tools/main.c tools/commands.def \
 	tools/common/find.c tools/common/find.h \
 	tools/common/hosts.c tools/common/hosts.h \
 	tools/common/input.c tools/common/input.h \
+	tools/common/slow.c \
 	tools/common/live.c \
 	tools/common/steps.c tools/common/steps.h \
 	tools/common/tool.c tools/common/tool.h \

@@ -90,4 +90,10 @@ json_t *tool_json_placed_node(const struct tool_coords *c, const struct dl_fabri
 json_t *tool_json_placed_port(const struct tool_coords *c, const struct dl_fabric *f,
 			      uint32_t port);
 
+/* "4xEDR", or null. */
+json_t *tool_json_speed(unsigned int width, unsigned int speed);
+
+/* The slow cables (dl_torus_speeds_init()); NULL: no memory. */
+json_t *tool_json_slow(const struct tool_coords *c, const struct dl_fabric *f);
+
 #endif

@@ -82,15 +82,6 @@ struct path_step path_step(const struct dl_tables *t, uint32_t in, uint16_t lid,
 
 /* ---- documents ----------------------------------------------------------- */
 
-static json_t *path_speed_json(const struct dl_fabric *f, uint32_t port)
-{
-	const struct dl_fabric_port *p = &f->ports[port];
-
-	if (!p->width || !p->speed)
-		return json_null();
-	return json_sprintf("%ux%s", p->width, dl_fabric_speed_name(p->speed));
-}
-
 static json_t *path_port_number(const struct dl_fabric *f, uint32_t port)
 {
 	return port == DL_NONE ? json_null() : json_integer(f->ports[port].num);
@@ -103,11 +94,13 @@ static json_t *hop_json(const struct tool_input *in, const struct path_request *
 	bool cabled = s->out != DL_NONE && f->ports[s->out].num;
 	json_t *j = tool_json_placed_node(&in->coords, f, node);
 
-	json_object_update_new(j,
-			       json_pack("{s:o, s:o, s:o, s:o}", "in", path_port_number(f, s->in),
-					 "out", path_port_number(f, s->out), "vl",
-					 tool_json_or_null(s->vl != PATH_VL, s->vl), "speed",
-					 cabled ? path_speed_json(f, s->out) : json_null()));
+	json_object_update_new(
+		j,
+		json_pack("{s:o, s:o, s:o, s:o}", "in", path_port_number(f, s->in), "out",
+			  path_port_number(f, s->out), "vl",
+			  tool_json_or_null(s->vl != PATH_VL, s->vl), "speed",
+			  cabled ? tool_json_speed(f->ports[s->out].width, f->ports[s->out].speed) :
+				   json_null()));
 	if (cabled && r->counted)
 		json_object_set_new(j, "counters", path_counters_json(r, f, s->out));
 	return j;

@@ -48,9 +48,19 @@ function neighbourPorts(site) {
 	return list.join("; ");
 }
 
+function fillSlow(body) {
+	if (doc.slow.length)
+		body.append(table(["From", "To", "Speed", "#Gbit/s", "#Others"],
+			doc.slow.slice(0, 1000).map((c) => [nodePortText(c.from), nodePortText(c.to),
+				c.speed, fixed(c.gbps, 1), fixed(c.usual_gbps, 1)]),
+			`${plural(doc.slow.length, "slow cable")}: below the median of ` +
+			`${doc.slow.length === 1 ? "its" : "their"} kind`));
+}
+
 function fillMissing() {
 	const m = doc.missing, body = byId("missing-body");
 
+	fillSlow(body);
 	if (!grid) {
 		body.append(note("No coordinates are known for this fabric, so nobody " +
 			"can say what is missing. The switches are drawn in a ring and " +

@@ -137,6 +137,7 @@ static int report_fill(struct tool *tool, const struct request *r, struct inputs
 		err = report_load(&in->page, &tool->log, document);
 	tool_json_with(document, "fabric", report_fabric(&in->page));
 	tool_json_with(document, "missing", report_missing(&in->page));
+	tool_json_with(document, "slow", tool_json_slow(in->page.coords, in->page.fabric));
 	tool_json_with(document, "tables", report_tables(&in->page));
 	tool_json_with(document, "made", made_json(&in->now.snapshot.about));
 	tool_json_with(document, "partial",

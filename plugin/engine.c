@@ -42,6 +42,7 @@ enum { DONE = 0, FAILED = -1 };
 static void drop_tables(struct dl_engine *e)
 {
 	dl_phases_abandon(e);
+	dl_phases_forget_mixture(e);
 	dl_sweep_free(e->in_force);
 	e->in_force = NULL;
 	dl_change_enter(e, DL_CHANGE_UNKNOWN);
@@ -158,15 +159,17 @@ static bool is_recabled(const struct dl_fabric *f, uint32_t port, const osm_swit
  * cables that lead elsewhere now are closed, as they would send packets along
  * routes that were not verified.
  */
-static void keep_tables(const struct dl_sweep *sweep, uint32_t s, osm_switch_t *sw)
+static void keep_tables(const struct dl_engine *e, uint32_t s, osm_switch_t *sw)
 {
+	const struct dl_sweep *sweep = e->in_force;
 	const struct dl_tables *t = sweep->routed.tables;
+	const uint8_t *lft = e->mixture ? e->mixture : t->lft;
 	const struct dl_fabric_node *node = &sweep->fabric->nodes[sweep->fabric->switches[s]];
 	/* LIDs above the table's end are gone. */
 	unsigned int n = t->top_lid < sw->lft_size ? t->top_lid + 1u : sw->lft_size;
 	unsigned int num, lid;
 
-	memcpy(sw->new_lft, t->lft + (size_t)s * t->stride, n);
+	memcpy(sw->new_lft, lft + (size_t)s * t->stride, n);
 	for (num = 1; num <= node->nports; num++) {
 		if (!is_recabled(sweep->fabric, node->first_port + num, sw))
 			continue;
@@ -194,7 +197,7 @@ static void keep_in_force(struct dl_engine *e)
 
 		if (!sw || !sw->new_lft)
 			continue;
-		keep_tables(e->in_force, s, sw);
+		keep_tables(e, s, sw);
 		dl_recall_mark(e, e->in_force, s, sw);
 	}
 	DL_SAY(e->osm, OSM_LOG_ERROR,
@@ -215,7 +218,7 @@ static void give_lock_back(struct dl_engine *e)
 		osm_switch_t *sw = dl_sweep_switch(e, f, s);
 
 		if (sw && sw->new_lft)
-			keep_tables(e->in_force, s, sw);
+			keep_tables(e, s, sw);
 	}
 	e->osm->routing_engine_used = f ? find_engine(e) : NULL;
 	CL_PLOCK_RELEASE(&e->osm->lock);
@@ -233,7 +236,7 @@ static void take_lock_again(struct dl_engine *e)
 	}
 }
 
-/* Compute tables for the subnet, and plan the phases that lead to them. */
+/* Compute tables for the subnet, and plan the steps that lead to them. */
 static int engine_compute(struct dl_engine *e, struct dl_sweep **out, struct dl_phases **phases)
 {
 	int err = dl_sweep_begin(e, out);
@@ -354,7 +357,7 @@ void dl_engine_subnet_up(struct dl_engine *e)
 	}
 }
 
-/* The sweep's tables are put in force, or the phases that lead to them begin. */
+/* The sweep's tables are put in force, or the steps that lead to them begin. */
 static int engine_hand_over(struct dl_engine *e, struct dl_sweep *sweep, struct dl_phases *phases,
 			    double start)
 {
@@ -365,7 +368,7 @@ static int engine_hand_over(struct dl_engine *e, struct dl_sweep *sweep, struct 
 	}
 	dl_phases_begin(e, sweep, phases);
 	dl_sweep_report(e, sweep, dl_clock_monotonic() - start);
-	/* The phases need the old tables. */
+	/* The steps need the old tables. */
 	if (!e->phases)
 		dl_sweep_free(e->in_force);
 	e->in_force = sweep;
@@ -454,7 +457,7 @@ static bool is_out_of_sight(const struct dl_sweep *sweep, const osm_physp_t *out
 	       (in && f->ports[first + in].peer == DL_NONE);
 }
 
-/* held: the map that a port holds now, not its map after all phases. */
+/* held: the map that a port holds now, not its map after all steps. */
 static bool engine_find_map(const struct dl_engine *e, const osm_physp_t *physp, uint8_t in,
 			    uint8_t out, bool held, dl_tables_sl2vl_row *row)
 {

@@ -46,6 +46,9 @@ struct dl_engine {
 	enum dl_next_sweep last_asked_for; /* and the one before it */
 	struct dl_sweep *in_force;	   /* NULL unless we are the engine in use */
 	struct dl_phases *phases;	   /* of a change under way, or NULL */
+	uint8_t *mixture; /* what switches hold in place of in_force's lft; NULL: that, or a part */
+	bool groups_shut; /* until the next change: there is a mixture that they may not fit */
+	double packets_leave; /* monotonic: then all that met entries changed since are gone */
 	bool clear_groups;    /* does this sweep write tables of switches without groups? */
 	const char *unproven; /* why this sweep's change is, or NULL */
 	struct dl_osm_names unconfirmed; /* of the last count of blocks or maps */

@@ -238,7 +238,7 @@ static int close_group(const struct dl_engine *e, struct dl_arena *arena, cl_qli
 	uint32_t *members, n;
 	int err;
 
-	if (e->phases->origin != DL_PHASES_FROM_FORCE) {
+	if (e->phases->origin != DL_PHASES_FROM_FORCE || e->groups_shut) {
 		dl_tables_masks_clear(masks);
 		return 0;
 	}
@@ -311,7 +311,7 @@ ib_api_status_t dl_mcast_build(void *context, osm_mgrp_box_t *box)
 	if (find_members(e, e->in_force, e->change == DL_CHANGE_GROUPS, &arena, &list, box->mlid,
 			 &members, &n))
 		status = IB_INSUFFICIENT_MEMORY;
-	else if (check_sls(e, box))
+	else if ((!e->groups_shut || e->change == DL_CHANGE_GROUPS) && check_sls(e, box))
 		status = set_group(e, box->mlid, members, n, &arena, &list);
 	else
 		status = set_group(e, box->mlid, NULL, 0, &arena, &list); /* clear it */

@@ -320,12 +320,12 @@ static void print_transition(const struct dl_metrics_transition *t, FILE *to)
 	for (unsigned int i = 0; i < DL_METRICS_TRANSITIONS; i++)
 		fprintf(to, PREFIX "transitions_total{result=\"%s\"} %" PRIu64 "\n",
 			transition_names[i], t->total[i]);
-	metrics_gauge(to, "transition_phases", "Phases of the last change; 0: none were needed.",
+	metrics_gauge(to, "transition_phases", "Steps of the last change; 0: none were needed.",
 		      t->phases);
 	metrics_gauge(to, "transition_closed_entries", "Forwarding entries closed meanwhile.",
 		      t->entries_closed);
 	metrics_gauge(to, "transition_written_blocks",
-		      "Blocks of forwarding tables written in phases.", t->blocks);
+		      "Blocks of forwarding tables written in these steps.", t->blocks);
 	metrics_gauge(
 		to, "transition_interrupted_pairs",
 		"Pairs that the tables before and after deliver, and the closed ones did not.",

@@ -72,9 +72,9 @@ enum dl_metrics_number {
 enum dl_metrics_transition_result {
 	DL_METRICS_UNCHANGED,
 	DL_METRICS_DIRECT,     /* any mixture is safe: at once */
-	DL_METRICS_PHASED,     /* closed, drained, opened */
+	DL_METRICS_PHASED,     /* step by step */
 	DL_METRICS_UNPROVEN,   /* at once, and nothing says that it is safe */
-	DL_METRICS_UNFINISHED, /* closed only */
+	DL_METRICS_UNFINISHED, /* it stopped on the way */
 	DL_METRICS_TRANSITIONS
 };
 

@@ -12,7 +12,7 @@
 struct dl_plugin_options {
 	struct dl_route_options route;
 	bool has_high_limit;	  /* did the user give high_limit=? */
-	unsigned int transitions; /* 1: new tables in proven phases */
+	unsigned int transitions; /* 1: new tables in proven steps */
 	int drain_ms;		  /* between them; negative: the hard bound */
 	int hoq_life;		  /* head-of-queue lifetime to program, or negative */
 	char *dump_dir;		  /* where snapshots go, or NULL */

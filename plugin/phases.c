@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * New tables in phases: close, drain, open (rules A14; the argument is in
- * lib/transition/plan.c).
+ * New tables step by step (rules A14; the argument is in lib/transition/waves.c).
  *
  * When OpenSM asks for tables and the switches hold others, it gets the old ones,
  * without entries for ports whose cables lead elsewhere now; a switch that has come
  * gets its new ones.  OpenSM sets SL-to-VL maps, waits for all answers and reports that
  * unicast routing is done.  That report comes from the sweeping thread, without a
- * lock; in it the phases run (states.h), by OpenSM's own functions:
+ * lock; in it the plan is carried out (states.h), by OpenSM's own functions:
  *
- *	groups   multicast masks that both trees share, if the tree changes
+ *	groups   multicast masks that both trees share, if the new tree must come last
  *	links    those that are not active get their OperVLs, then their maps, cut to
  *		 these, and go active: a cable that comes, while no entry names it yet,
  *		 and one that was down for a moment, or whose switch was; ports whose
  *		 cable OpenSM does not see go down
- *	close    entries on which both agree; again until all are confirmed
- *	drain    wait for packets that went by the others
- *	maps     those that change on ports in use; again until all are confirmed
+ *	maps     SL-to-VL maps, once more, until all are confirmed
+ *	steps    of the plan: entries move, again until all are confirmed at each barrier;
+ *		 where a step says so, wait for packets that met old entries
  *	open     the new entries
  *
- * Then OpenSM goes on with its sweep: the multicast tables of the new tree, and
- * links, which are up already.  So a change is over before another sweep begins, and
- * a subnet manager that takes over in the middle finds a part of a safe set.
+ * Where maps change that packets meet, the steps are: close, drain, maps, open (plan.c).
+ * Where any mixture is safe as it is, there are no steps before the last one.
  *
- * Where the mixture is safe as it is, the new entries are written at once.
+ * Then OpenSM goes on with its sweep: the multicast tables of the new tree, and
+ * links, which are up already.  So a change is over before another sweep begins.  A
+ * subnet manager that takes over in the middle finds a mixture that is safe, and may go on
+ * from there when old packets have left.
  *
  * OpenSM's invariants.  Its lock is held while its tables are filled and sent,
  * as in its own passes, and not while answers are awaited, which need it.
  * `lft` is what switches have confirmed, and only OpenSM writes it.  `new_lft`,
- * by which path queries are answered, holds the closed tables only while the
+ * by which path queries are answered, holds the tables of a step only while the
  * lock is held.  Forced writes (need_update) are made once, with the first pass.
  *
- * After a start, and when a standby takes over, the old tables are read from the
- * switches (recall.c), and may be those of another engine.  The closed tables are a
- * part of them, the opened ones a part of the new tables.  Multicast groups are
- * closed unless the groups that the switches hold are a part of the new tree.
- * Switches that were never set up hold nothing, and their links are not active:
- * OpenSM writes the new tables in one phase, and links wait until the maps are
+ * After a start, when a standby takes over, and when a step was not confirmed, the old
+ * tables are read from the switches (recall.c), and may be those of another engine.
+ * Multicast groups are closed unless the groups that the switches hold are a part of the
+ * new tree.  Switches that were never set up hold nothing, and their links are not active:
+ * OpenSM writes the new tables at once, and links wait until the maps are
  * confirmed, with their OperVLs where these were too low.  If an answer is missing, the
  * new tables are written at once, and the log says so.
  */
@@ -55,7 +55,7 @@
 #include "sweep.h"
 
 #define GROUP_ROUNDS 5
-#define UNCONFIRMED "confirm closed entries, ports that go down, or SL-to-VL maps"
+#define UNCONFIRMED "confirm forwarding entries, ports that go down, or SL-to-VL maps"
 #define DRAIN_STEP_MS 10
 /* IBA: the life time is 4.096 us times two to the power of this; more: none. */
 #define HOQ_MAX 19
@@ -114,7 +114,6 @@ static void phases_change_nothing(struct dl_engine *e)
 
 static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 {
-	dl_phases_look_at_groups(e, p);
 	e->phases = p;
 	if (p->origin == DL_PHASES_FROM_NOTHING) {
 		e->metrics.now.transition.blocks = p->plan.writes;
@@ -150,7 +149,7 @@ void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phase
 		phases_do_without(e, NULL);
 		return;
 	}
-	if (!planned && known && dl_phases_same_routing(e->in_force, next)) {
+	if (!planned && known && dl_phases_hold_already(e, next)) {
 		phases_change_nothing(e);
 		return;
 	}
@@ -159,6 +158,8 @@ void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phase
 	else
 		phases_do_without(e, known ? "out of reach" : "not known");
 	e->recall.known = false;
+	if (!e->phases)
+		dl_phases_forget_mixture(e);
 }
 
 bool dl_phases_hold_maps(const struct dl_engine *e)
@@ -169,6 +170,7 @@ bool dl_phases_hold_maps(const struct dl_engine *e)
 void dl_phases_abandon(struct dl_engine *e)
 {
 	struct dl_phases *p = e->phases;
+	bool known = false;
 
 	if (!p) {
 		/* OpenSM has never reported that it wrote them. */
@@ -176,13 +178,15 @@ void dl_phases_abandon(struct dl_engine *e)
 			dl_change_enter(e, DL_CHANGE_UNKNOWN);
 		return;
 	}
+	if (p->origin == DL_PHASES_FROM_FORCE)
+		known = dl_phases_keep_mixture(e, p);
 	dl_sweep_free(e->in_force);
 	e->in_force = NULL;
 	if (p->origin == DL_PHASES_FROM_FORCE) {
 		e->in_force = p->from;
 		p->from = NULL;
 	}
-	dl_change_enter(e, e->in_force ? DL_CHANGE_SETTLED : DL_CHANGE_UNKNOWN);
+	dl_change_enter(e, known ? DL_CHANGE_SETTLED : DL_CHANGE_UNKNOWN);
 	e->phases = NULL;
 	dl_phases_free(p);
 }
@@ -380,7 +384,7 @@ static int phases_drop_links(struct dl_engine *e)
 	return err ? err : left ? -EIO : 0;
 }
 
-/* ---- the phases ----------------------------------------------------------- */
+/* ---- the steps ------------------------------------------------------------ */
 
 /* How long packets may take to leave, in ms. */
 static unsigned int phases_drain_time(const struct dl_engine *e, const struct dl_phases *p)
@@ -393,11 +397,17 @@ static unsigned int phases_drain_time(const struct dl_engine *e, const struct dl
 	return p->plan.longest_route * (0.004096 * (1u << life)) + 1;
 }
 
-static int phases_drain(const struct dl_engine *e, const struct dl_phases *p)
+/* From now on no packet meets what was there before. */
+static void phases_note_written(struct dl_engine *e, const struct dl_phases *p)
 {
-	double end = dl_clock_monotonic() + phases_drain_time(e, p) / 1000.0, left;
+	e->packets_leave = dl_clock_monotonic() + phases_drain_time(e, p) / 1000.0;
+}
 
-	while ((left = end - dl_clock_monotonic()) > 0) {
+static int phases_sleep(const struct dl_engine *e)
+{
+	double left;
+
+	while ((left = e->packets_leave - dl_clock_monotonic()) > 0) {
 		if (osm_exit_flag)
 			return -EINTR;
 		usleep(left < DRAIN_STEP_MS / 1000.0 ? left * 1e6 : DRAIN_STEP_MS * 1000);
@@ -408,35 +418,17 @@ static int phases_drain(const struct dl_engine *e, const struct dl_phases *p)
 /* 0, -EIO (a switch does not confirm), -EINTR (OpenSM ends), -EPROTO. */
 static int phases_enter(struct dl_engine *e, enum dl_change_state state)
 {
-	return dl_change_enter(e, state) ? 0 : -EPROTO;
+	return e->change == state || dl_change_enter(e, state) ? 0 : -EPROTO;
 }
 
-static int phases_close(struct dl_engine *e, struct dl_phases *p)
+/* Packets that met entries which have changed since leave, also those of the change before. */
+static int phases_drain(struct dl_engine *e)
 {
 	int err = 0;
 
-	if (p->trees_differ) {
-		err = phases_enter(e, DL_CHANGE_GROUPS);
-		if (!err)
-			err = phases_write_groups(e);
-	}
-	if (!err && (p->links_come || p->ghost_ports))
-		err = phases_enter(e, DL_CHANGE_LINKS);
-	if (!err && p->ghost_ports)
-		err = phases_drop_links(e);
-	if (!err && p->links_come)
-		err = phases_raise_links(e, p);
-	if (err || p->direct)
-		return err;
-	p->closed_at = dl_clock_monotonic();
-	err = phases_enter(e, DL_CHANGE_CLOSING);
-	if (!err)
-		err = phases_write_tables(e, p->plan.closed, &p->opened);
-	if (!err)
+	if (e->packets_leave > dl_clock_monotonic())
 		err = phases_enter(e, DL_CHANGE_DRAINING);
-	if (!err)
-		err = phases_drain(e, p);
-	return err;
+	return err ? err : phases_sleep(e);
 }
 
 /* The maps of the new tables, before entries lead by them. */
@@ -445,6 +437,120 @@ static int phases_change_maps(struct dl_engine *e)
 	int err = phases_enter(e, DL_CHANGE_MAPS);
 
 	return err ? err : phases_confirm_maps(e);
+}
+
+/* What the switches are to hold now, until all have confirmed it. */
+static int phases_write_held(struct dl_engine *e, struct dl_phases *p)
+{
+	uint64_t *blocks = &e->metrics.now.transition.blocks, before = *blocks;
+	int err = phases_write_tables(e, p->plan.held, &p->opened);
+
+	if (*blocks != before)
+		phases_note_written(e, p);
+	return err;
+}
+
+/* What comes before the steps. */
+static int phases_prepare(struct dl_engine *e, struct dl_phases *p)
+{
+	int err = 0;
+
+	/*
+	 * What OpenSM has written: entries for cables that lead elsewhere now must be closed
+	 * before these carry packets, and waves begin with it.
+	 */
+	if (p->origin != DL_PHASES_FROM_NOTHING && (p->links_come || p->steps.nmoves || e->mixture))
+		err = phases_write_held(e, p);
+	if (!err && p->close_groups) {
+		err = phases_enter(e, DL_CHANGE_GROUPS);
+		if (!err)
+			err = phases_write_groups(e);
+		phases_note_written(e, p);
+	}
+	if (!err && (p->links_come || p->ghost_ports))
+		err = phases_enter(e, DL_CHANGE_LINKS);
+	if (!err && p->ghost_ports)
+		err = phases_drop_links(e);
+	if (!err && p->links_come)
+		err = phases_raise_links(e, p);
+	p->links_return &= err != 0;
+	if (err || p->origin == DL_PHASES_FROM_NOTHING)
+		return err ? err : phases_change_maps(e);
+	err = phases_drain(e);
+	if (!err && !p->plan.maps_changed)
+		err = phases_change_maps(e);
+	return err;
+}
+
+/* The moves until the next barrier, from number `at` on: returns where that is. */
+static uint32_t phases_move(struct dl_phases *p, uint32_t at)
+{
+	const struct dl_transition_move *first = &p->steps.moves[at], *m = first;
+	struct dl_tables *held = p->plan.held;
+
+	for (; at < p->steps.nmoves && m->step == first->step && m->barrier == first->barrier;
+	     m = &p->steps.moves[++at])
+		held->lft[m->sw * (size_t)held->stride + m->lid] = m->port;
+	return at;
+}
+
+/* A step; the entries that an OPEN step of phases writes are those of the new tables. */
+static int phases_take_step(struct dl_engine *e, struct dl_phases *p, uint32_t i, uint32_t *at)
+{
+	const struct dl_transition_step *step = &p->steps.steps[i];
+	const struct dl_tables *closed = p->plan.closed;
+	int err = 0;
+
+	if (step->kind == DL_TRANSITION_MAPS)
+		return phases_change_maps(e);
+	if (step->kind == DL_TRANSITION_CLOSE && !p->closed_at)
+		p->closed_at = dl_clock_monotonic();
+	if (p->steps.in_phases && step->kind == DL_TRANSITION_CLOSE) {
+		memcpy(p->plan.held->lft, closed->lft,
+		       closed->fabric->nswitches * (size_t)closed->stride);
+		err = phases_enter(e, DL_CHANGE_MOVING);
+		if (!err)
+			err = phases_write_held(e, p);
+	}
+	while (!err && *at < p->steps.nmoves && p->steps.moves[*at].step == i) {
+		*at = phases_move(p, *at);
+		p->mixed = true;
+		err = phases_enter(e, DL_CHANGE_MOVING);
+		if (!err)
+			err = phases_write_held(e, p);
+	}
+	if (err || !step->drain)
+		return err;
+	p->drains++;
+	return phases_drain(e);
+}
+
+/* The closing of groups, which may come first, has been done. */
+static int phases_take_steps(struct dl_engine *e, struct dl_phases *p)
+{
+	uint32_t at = 0;
+	int err = 0;
+
+	for (uint32_t i = p->steps.closes_groups; i < p->steps.nsteps && !err; i++)
+		err = phases_take_step(e, p, i, &at);
+	return err;
+}
+
+static int phases_open(struct dl_engine *e, struct dl_phases *p)
+{
+	int err = phases_enter(e, DL_CHANGE_OPENING);
+
+	if (!err)
+		err = phases_write_tables(e, &p->opened, &p->opened);
+	phases_note_written(e, p);
+	if (p->closed_at)
+		p->closed_for = dl_clock_monotonic() - p->closed_at;
+	return err;
+}
+
+static uint64_t phases_count_closed(const struct dl_phases *p)
+{
+	return p->steps.entries_closed - (p->steps.closes_groups ? p->steps.steps[0].entries : 0);
 }
 
 /* Before the new tables are written all the same, and who confirms these counts. */
@@ -464,45 +570,47 @@ static void phases_report(struct dl_engine *e, const struct dl_phases *p)
 	const char *links = p->links_come ? "new links active first; " : "";
 
 	m->result = p->direct ? DL_METRICS_DIRECT : DL_METRICS_PHASED;
-	m->phases = p->direct ? 1 : 2 + (p->plan.maps_changed != 0);
+	m->phases = p->direct ? 1 : p->steps.nsteps;
 	if (p->origin == DL_PHASES_FROM_NOTHING) {
 		DL_SAY(e->osm, OSM_LOG_INFO,
-		       "transition: from switches that held nothing: 1 phase, %" PRIu64
+		       "transition: from switches that held nothing: 1 step, %" PRIu64
 		       " blocks written",
 		       m->blocks);
 		return;
 	}
 	if (p->direct) {
 		DL_SAY(e->osm, OSM_LOG_INFO,
-		       "transition: %sany mixture is safe: 1 phase, %" PRIu64 " blocks written",
+		       "transition: %sany mixture is safe: 1 step, %" PRIu64 " blocks written",
 		       links, m->blocks);
 		return;
 	}
-	m->entries_closed = p->plan.entries_closed;
-	m->pairs_interrupted = p->plan.pairs_interrupted;
-	m->closed_seconds = dl_clock_monotonic() - p->closed_at;
+	m->entries_closed = phases_count_closed(p);
+	m->pairs_interrupted = p->steps.pairs_interrupted;
+	m->closed_seconds = p->closed_for;
 	DL_SAY(e->osm, OSM_LOG_INFO,
-	       "transition: %s%s%" PRIu64 " phases, %" PRIu64 " entries closed, %" PRIu64
-	       " blocks written, closed for %.6f s, %" PRIu64 " pairs interrupted%s",
+	       "transition: %s%s%" PRIu64 " step%s, %u drain%s, %" PRIu64
+	       " entries closed, %" PRIu64 " blocks written, closed for %.6f s, %" PRIu64
+	       " pairs interrupted%s",
 	       p->origin == DL_PHASES_FROM_SWITCHES ? "from the tables that the switches held; " :
 						      "",
-	       links, m->phases, m->entries_closed, m->blocks, m->closed_seconds,
-	       m->pairs_interrupted, p->trees_differ ? "; multicast closed as well" : "");
+	       links, m->phases, m->phases == 1 ? "" : "s", p->drains, p->drains == 1 ? "" : "s",
+	       m->entries_closed, m->blocks, m->closed_seconds, m->pairs_interrupted,
+	       p->close_groups ? "; multicast closed as well" : "");
 }
 
-/* The old tables stay, as far as they are not closed, until the next sweep. */
-static void phases_stay_closed(struct dl_engine *e)
+/* What is written stays, until the next sweep. */
+static void phases_stop(struct dl_engine *e)
 {
 	char text[384];
 
 	e->metrics.now.transition.result = DL_METRICS_UNFINISHED;
 	DL_SAY(e->osm, OSM_LOG_ERROR,
-	       "ERR DL26: %s: what differs stays closed, and the new tables wait for the next "
+	       "ERR DL26: %s: the change stops here, and the new tables wait for the next "
 	       "sweep",
 	       dl_osm_names_say(&e->unconfirmed, UNCONFIRMED, "not all groups are closed", text,
 				sizeof(text)));
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
-	phases_fill_all(e, e->phases->direct ? e->phases->plan.held : e->phases->plan.closed);
+	phases_fill_all(e, e->phases->plan.held);
 	dl_phases_abandon(e);
 	CL_PLOCK_RELEASE(&e->osm->lock);
 	e->next_sweep = DL_NEXT_AT_ONCE;
@@ -526,11 +634,12 @@ static void phases_finish(struct dl_engine *e, bool confirmed, bool unproven)
 		phases_report(e, p);
 	phases_count_cut(e);
 	/*
-	 * What a direct write left open is a mixture, unless the old ones are a part.
-	 * Whoever did not confirm that entries are closed may have old maps, too.
+	 * What the last writes left is a mixture, unless all else was closed before, or
+	 * the old ones are a part.  Whoever did not confirm a step may have old maps, too.
 	 */
-	settled = !unproven && (confirmed || !p->direct || !p->plan.writes_close);
+	settled = !unproven && (confirmed || (p->direct ? !p->plan.writes_close : !p->mixed));
 	dl_change_enter(e, settled ? DL_CHANGE_SETTLED : DL_CHANGE_UNKNOWN);
+	dl_phases_forget_mixture(e);
 	e->phases = NULL;
 	dl_phases_free(p);
 }
@@ -565,22 +674,20 @@ static bool phases_run(struct dl_engine *e, bool rerouted)
 {
 	struct dl_phases *p = e->phases;
 	bool trees_differ = p->trees_differ, unproven;
-	int err = phases_close(e, p);
+	int err = phases_prepare(e, p);
 
 	if (!err)
-		err = phases_change_maps(e);
+		err = phases_take_steps(e, p);
 	/* There may be no old tables to return to, or these name links that OpenSM raises. */
 	unproven = err == -EIO && (p->origin != DL_PHASES_FROM_FORCE || p->links_return);
 	if (err == -EIO && !unproven) {
-		phases_stay_closed(e);
+		phases_stop(e);
 		return true;
 	}
 	if (unproven)
 		phases_report_unproven(e);
 	if (!err || unproven)
-		err = phases_enter(e, DL_CHANGE_OPENING);
-	if (!err)
-		err = phases_write_tables(e, &p->opened, &p->opened);
+		err = phases_open(e, p);
 	if (err == -EINTR || err == -EPROTO)
 		return false;
 	phases_finish(e, !err, unproven);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* New tables in phases, from routing until the report that it is done. */
+/* New tables step by step, from routing until the report that it is done. */
 #ifndef DL_PLUGIN_PHASES_H
 #define DL_PLUGIN_PHASES_H
 
@@ -18,19 +18,25 @@ enum dl_phases_origin {
 
 struct dl_phases {
 	enum dl_phases_origin origin;
-	struct dl_sweep *from;	 /* the old tables; borrowed where they are those in force */
-	struct dl_sweep *next;	 /* the new ones, borrowed */
-	struct dl_tables opened; /* their forwarding, without groups */
-	struct dl_transition plan;
+	struct dl_sweep *from;	   /* the old tables; borrowed where they are those in force */
+	struct dl_sweep *next;	   /* the new ones, borrowed */
+	struct dl_tables opened;   /* their forwarding, with groups of all end ports */
+	struct dl_transition plan; /* plan.held: what switches hold, step by step */
+	struct dl_transition_waves steps;
 	struct dl_fabric_match old_of; /* the fabric of `next` in that of `from` */
 	/* What was found out about the subnet: */
 	bool links_come;   /* cables that come must be active before entries name them, */
 	bool links_return; /* ... and those that were down are not active, and named */
 	bool old_branches; /* they may meet old multicast branches */
+	bool has_groups;   /* switches may */
 	bool ghost_ports;  /* ports without a cable are still active */
 	bool trees_differ; /* the old tree has cables that the new one lacks */
-	bool direct;	   /* so any mixture is safe: nothing is closed */
-	double closed_at;
+	bool close_groups; /* so groups keep the ports of both trees only, until the end */
+	bool direct;	   /* any mixture is safe: there are no steps */
+	/* As it is carried out: */
+	bool mixed; /* switches hold entries of both sets */
+	unsigned int drains;
+	double closed_at, closed_for; /* s */
 };
 
 /*
@@ -41,7 +47,7 @@ void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phase
 
 /*
  * OpenSM reports that unicast routing is done, at the end of a heavy sweep's
- * part of it, or of a pass that only routes again: run the phases.  Takes
+ * part of it, or of a pass that only routes again: carry out the plan.  Takes
  * OpenSM's lock, and waits for answers without it.
  */
 void dl_phases_run(struct dl_engine *e, bool rerouted);
@@ -51,5 +57,8 @@ bool dl_phases_hold_maps(const struct dl_engine *e);
 
 /* A change that was not finished is given up: the old tables are in force again. */
 void dl_phases_abandon(struct dl_engine *e);
+
+/* The switches hold nothing but the tables in force, or a part of them; or nobody knows. */
+void dl_phases_forget_mixture(struct dl_engine *e);
 
 #endif

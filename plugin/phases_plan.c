@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Which phases a change of tables takes, worked out before any is run
- * (phases.c): what differs in cables, maps and trees from the tables in force,
- * or from what the switches were found to hold, and whether the mixture of both
- * is safe as it is.
+ * Which steps a change of tables takes, worked out before any is done (phases.c): what
+ * differs in cables, maps and trees from the tables in force, or from what the switches
+ * were found to hold, whether the mixture of both is safe as it is, and if not, in which
+ * order entries move (lib/transition/waves.c).
  *
- * All but the look at multicast groups is done without OpenSM's lock.
+ * All but the look at the subnet is done without OpenSM's lock.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,6 +17,8 @@
 #include "recall.h"
 #include "sweep.h"
 
+#define MOST_GROUPS 16 /* that differ in their cables */
+
 /* ---- what changes --------------------------------------------------------- */
 
 /* Most sweeps find what was there before. */
@@ -24,6 +26,11 @@ bool dl_phases_same_routing(const struct dl_sweep *a, const struct dl_sweep *b)
 {
 	return dl_fabric_same_cables(a->fabric, b->fabric) &&
 	       dl_route_same_result(&a->routed, &b->routed);
+}
+
+bool dl_phases_hold_already(const struct dl_engine *e, const struct dl_sweep *next)
+{
+	return !e->mixture && dl_phases_same_routing(e->in_force, next);
 }
 
 static osm_physp_t *find_physp(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s,
@@ -117,13 +124,58 @@ static void look_at_port(const struct dl_engine *e, struct dl_phases *p, uint32_
 	p->old_branches |= was == DL_NONE || p->from->fabric->ports[was].peer != DL_NONE;
 }
 
-static void look_at_cables(const struct dl_engine *e, struct dl_phases *p)
+/* Cables, and whether switches have any group: one that comes meanwhile is written last. */
+static void look_at_subnet(const struct dl_engine *e, struct dl_phases *p)
 {
 	const struct dl_fabric *f = p->next->fabric;
 
+	CL_PLOCK_ACQUIRE(&e->osm->lock);
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports; o++)
 			look_at_port(e, p, s, o);
+	p->has_groups = p->origin != DL_PHASES_FROM_FORCE;
+	for (uint32_t i = 0; i <= IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO; i++)
+		p->has_groups |= e->osm->subn.mboxes[i] != NULL;
+	CL_PLOCK_RELEASE(&e->osm->lock);
+}
+
+/* ---- what a change that stopped has left ------------------------------------- */
+
+void dl_phases_forget_mixture(struct dl_engine *e)
+{
+	e->groups_shut = false;
+	free(e->mixture);
+	e->mixture = NULL;
+}
+
+/* Entries for ports without a cable: with that cable the mixture may not be safe. */
+static void phases_close_dead_ends(struct dl_tables *t, uint32_t s)
+{
+	const struct dl_fabric_node *n = &t->fabric->nodes[t->fabric->switches[s]];
+	uint8_t *row = t->lft + s * (size_t)t->stride;
+
+	for (uint32_t lid = 0; lid <= t->top_lid; lid++)
+		if (row[lid] <= n->nports && !dl_fabric_in_use(t->fabric, n, row[lid]))
+			row[lid] = DL_TABLES_NO_PORT;
+}
+
+bool dl_phases_keep_mixture(struct dl_engine *e, const struct dl_phases *p)
+{
+	struct dl_tables *held = p->plan.held, *t = NULL;
+
+	if (!p->mixed)
+		return true;
+	for (uint32_t s = 0; s < held->fabric->nswitches; s++)
+		phases_close_dead_ends(held, s);
+	e->groups_shut |= p->close_groups;
+	free(e->mixture);
+	e->mixture = NULL;
+	if (dl_tables_remap(p->plan.held, p->from->fabric, &t))
+		return false;
+	e->mixture = t->lft;
+	t->lft = NULL;
+	dl_tables_free(t);
+	return true;
 }
 
 /* ---- groups --------------------------------------------------------------- */
@@ -197,41 +249,104 @@ static bool phases_leave_tree(const struct dl_phases *p, const struct dl_fabric 
 	return false;
 }
 
-/*
- * Must groups be closed, too?  For any group in use; old branches must be
- * forgotten before links are active, and so must those through a port that is still
- * active and has no cable in OpenSM's view: the switch behind it goes on copying.
- */
-void dl_phases_look_at_groups(const struct dl_engine *e, struct dl_phases *p)
+/* Masks of the new fabric, without ports whose cables lead elsewhere now. */
+static int phases_hold_group(const struct dl_phases *p, const struct dl_tables_masks *before,
+			     struct dl_tables_masks *masks)
 {
-	const struct dl_sweep *next = p->next;
+	const struct dl_fabric *f = p->next->fabric;
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		const uint64_t *old = phases_old_masks(p, s, before);
+		unsigned int ports = f->nodes[f->switches[s]].nports;
+
+		for (unsigned int o = 0; old && o <= ports; o++)
+			if (old[o / 64] >> o % 64 & 1 &&
+			    !(o && dl_fabric_match_recabled(&p->old_of, s, o)) &&
+			    dl_tables_mask_set(masks, s, o))
+				return -ENOMEM;
+	}
+	return 0;
+}
+
+/*
+ * Groups that were found in the switches are a part of the new tree, or closed: what
+ * they are is not known one by one.  So are those that a change left empty.
+ */
+static int phases_find_group(const struct dl_engine *e, struct dl_phases *p,
+			     const struct dl_tables_masks *opened, struct dl_tables_masks *held,
+			     struct dl_tables_masks *closed)
+{
+	int err;
+
+	p->close_groups |= e->groups_shut ||
+			   (p->plan.maps_changed && p->origin != DL_PHASES_FROM_NOTHING) ||
+			   !dl_recall_groups_fit(e, p->next->fabric, opened);
+	p->trees_differ |= p->close_groups;
+	if (p->close_groups)
+		return 0;
+	err = dl_tables_masks_copy(held, opened);
+	return err ? err : dl_tables_masks_copy(closed, opened);
+}
+
+static int phases_compare_group(struct dl_phases *p, uint16_t mlid,
+				const struct dl_tables_masks *opened, struct dl_tables_masks *held,
+				struct dl_tables_masks *closed)
+{
 	struct dl_tables_masks before = { .nswitches = p->from->fabric->nswitches };
-	struct dl_tables_masks after = { .nswitches = next->fabric->nswitches };
-	int err = 0;
+	int err = phases_full_group(p->from, mlid, &before);
 
-	/* An old tree that is not known: is it a part of the new one? */
-	if (p->origin != DL_PHASES_FROM_FORCE) {
-		err = phases_full_group(next, IB_LID_MCAST_START_HO, &after);
-		p->trees_differ = p->old_branches || p->ghost_ports ||
-				  (p->plan.maps_changed && p->origin != DL_PHASES_FROM_NOTHING) ||
-				  !dl_recall_groups_fit(e, next->fabric, &after);
-	}
-	for (uint32_t i = 0; i <= IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO && !err; i++) {
-		uint16_t mlid = i + IB_LID_MCAST_START_HO;
-
-		if (!e->osm->subn.mboxes[i] || p->origin != DL_PHASES_FROM_FORCE || p->trees_differ)
-			continue;
-		err = phases_full_group(p->from, mlid, &before);
-		if (!err)
-			err = phases_full_group(next, mlid, &after);
-		p->trees_differ = p->old_branches || p->ghost_ports ||
-				  phases_leave_tree(p, next->fabric, &before, &after);
-	}
-	/* Without memory to look, assume that they must. */
-	p->trees_differ |= err != 0;
-	p->direct &= !p->trees_differ;
+	if (!err)
+		err = dl_tables_masks_copy(closed, opened);
+	if (!err)
+		err = dl_phases_close_group(p, &before, closed);
+	if (!err && p->close_groups)
+		err = dl_tables_masks_copy(held, closed);
+	else if (!err)
+		err = phases_hold_group(p, &before, held);
+	p->trees_differ |= p->close_groups ||
+			   phases_leave_tree(p, p->next->fabric, &before, opened);
 	dl_tables_masks_clear(&before);
-	dl_tables_masks_clear(&after);
+	return err;
+}
+
+/*
+ * A group of all end ports, of which all others are parts, in what the switches hold, the
+ * closed tables and the new ones.  Old branches must be forgotten before links are
+ * active, and so must those through a port that is still active and has no cable in
+ * OpenSM's view: the switch behind it goes on copying.
+ */
+static int phases_add_group(const struct dl_engine *e, struct dl_phases *p, uint16_t mlid)
+{
+	struct dl_tables_mcast_group *held = dl_tables_group(p->plan.held, mlid);
+	struct dl_tables_mcast_group *closed = dl_tables_group(p->plan.closed, mlid);
+	struct dl_tables_mcast_group *opened = dl_tables_group(&p->opened, mlid);
+	int err = held && closed && opened ? 0 : -ENOMEM;
+
+	if (!err)
+		err = phases_full_group(p->next, mlid, &opened->masks);
+	if (err || !p->has_groups)
+		return err;
+	p->close_groups = p->old_branches || p->ghost_ports;
+	return p->origin == DL_PHASES_FROM_FORCE && !e->groups_shut ?
+		       phases_compare_group(p, mlid, &opened->masks, &held->masks, &closed->masks) :
+		       phases_find_group(e, p, &opened->masks, &held->masks, &closed->masks);
+}
+
+/* Groups are spread over cables side by side: until these come again. */
+static int phases_add_groups(const struct dl_engine *e, struct dl_phases *p)
+{
+	const struct dl_tables *held = p->plan.held, *opened = &p->opened;
+
+	for (unsigned int i = 0; i < MOST_GROUPS; i++) {
+		int err = phases_add_group(e, p, DL_TABLES_MCAST_LID + i);
+
+		if (err)
+			return err;
+		if (i && dl_tables_masks_equal(&held->groups[i].masks, &held->groups[0].masks) &&
+		    dl_tables_masks_equal(&opened->groups[i].masks, &opened->groups[0].masks))
+			break;
+	}
+	return 0;
 }
 
 /* ---- deciding ------------------------------------------------------------- */
@@ -240,7 +355,11 @@ void dl_phases_free(struct dl_phases *p)
 {
 	if (!p)
 		return;
+	dl_transition_waves_release(&p->steps);
 	dl_transition_release(&p->plan);
+	while (p->opened.ngroups)
+		dl_tables_masks_clear(&p->opened.groups[--p->opened.ngroups].masks);
+	free(p->opened.groups);
 	dl_fabric_match_release(&p->old_of);
 	dl_sweep_free(p->from);
 	free(p);
@@ -268,49 +387,78 @@ static bool phases_can_run(void)
 	       osm_mcast_mgr_process;
 }
 
-/* Without the groups, whose tables are a matter of their own. */
-static int phases_plan_transition(struct dl_phases *p)
+/* What changes in forwarding tables and maps. */
+static int phases_plan_transition(const struct dl_engine *e, struct dl_phases *p)
 {
 	struct dl_tables from = *p->from->routed.tables;
 	int err;
 
+	if (e->mixture && p->origin == DL_PHASES_FROM_FORCE)
+		from.lft = e->mixture;
 	from.ngroups = 0;
 	p->opened = *p->next->routed.tables;
-	p->opened.ngroups = 0;
+	p->opened.ngroups = p->opened.groups_cap = 0;
 	p->opened.groups = NULL;
 	err = dl_transition_plan(&from, &p->opened, &p->plan);
 	if (!err)
 		err = dl_transition_interrupted(&p->plan);
-	if (!err && !p->ghost_ports)
+	if (!err)
 		dl_transition_spare(&p->plan);
 	return err;
 }
 
-/* Decide by cables, tables and maps; the groups come later. */
-static int phases_decide(const struct dl_engine *e, struct dl_phases *p)
+/* Is any mixture of what the switches hold and the new tables safe? */
+static int phases_look_at_mixture(const struct dl_engine *e, struct dl_phases *p)
 {
 	struct dl_sweep *next = p->next;
 	bool any_sl = e->options.route.mode == DL_ROUTE_ANY_SL;
-	int err;
 
-	err = dl_fabric_match(next->fabric, p->from->fabric, &p->old_of);
-	if (err)
-		return err;
-	CL_PLOCK_ACQUIRE(&e->osm->lock);
-	look_at_cables(e, p);
-	CL_PLOCK_RELEASE(&e->osm->lock);
-	err = phases_plan_transition(p);
-	if (err)
-		return err;
-	if (p->origin == DL_PHASES_FROM_NOTHING)
-		p->ghost_ports = false;
-	if (p->plan.maps_changed || p->ghost_ports)
+	if (p->plan.maps_changed)
 		return 0;
 	p->direct = !p->plan.writes_close || !p->plan.writes_open;
 	if (p->direct || p->origin != DL_PHASES_FROM_FORCE)
 		return 0;
 	return dl_route_is_mixture_safe(p->plan.held, next->routed.tables, next->routed.tree,
 					any_sl ? DL_VERIFY_ANY_SL : 0, next->safe_sls, &p->direct);
+}
+
+/* In waves; or close, drain, open, where groups use SLs of their own: waves leave these aside. */
+static int phases_plan_steps(struct dl_phases *p)
+{
+	bool waves = !(p->from->safe_sls & ~p->next->safe_sls);
+	int err = -ELOOP;
+
+	if (waves) {
+		err = dl_transition_waves(&p->plan, dl_transition_work(&p->plan), &p->steps);
+		if (!err && !p->steps.safe) {
+			dl_transition_waves_release(&p->steps);
+			err = -ELOOP;
+		}
+	}
+	if (err == -ELOOP)
+		err = dl_transition_waves(&p->plan, 0, &p->steps);
+	p->close_groups |= p->steps.in_phases ? p->trees_differ : p->steps.closes_groups;
+	return err;
+}
+
+/* Decide by cables, tables, maps and trees. */
+static int phases_decide(const struct dl_engine *e, struct dl_phases *p)
+{
+	int err = dl_fabric_match(p->next->fabric, p->from->fabric, &p->old_of);
+
+	if (err)
+		return err;
+	look_at_subnet(e, p);
+	err = phases_plan_transition(e, p);
+	if (err)
+		return err;
+	if (p->origin == DL_PHASES_FROM_NOTHING)
+		p->ghost_ports = false;
+	err = phases_look_at_mixture(e, p);
+	if (!err)
+		err = phases_add_groups(e, p);
+	p->direct &= !p->trees_differ;
+	return err || p->direct ? err : phases_plan_steps(p);
 }
 
 int dl_phases_plan(const struct dl_engine *e, struct dl_sweep *next, struct dl_phases **out)
@@ -321,8 +469,7 @@ int dl_phases_plan(const struct dl_engine *e, struct dl_sweep *next, struct dl_p
 
 	if (!next->proven || !e->options.transitions || !(known || e->recall.known) ||
 	    !phases_can_run() ||
-	    (known && dl_phases_same_routing(e->in_force, next) &&
-	     !has_waiting_links(e, next->fabric)))
+	    (known && dl_phases_hold_already(e, next) && !has_waiting_links(e, next->fabric)))
 		return 0;
 	p = calloc(1, sizeof(*p));
 	if (!p)

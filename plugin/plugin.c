@@ -74,6 +74,7 @@ static void plugin_delete(void *data)
 	dl_dump_dir_end(e);
 	dl_metrics_stop(e);
 	dl_phases_abandon(e);
+	dl_phases_forget_mixture(e);
 	dl_sweep_free(e->in_force);
 	dl_plugin_options_clear(&e->options);
 	dl_recall_clear(&e->recall);

@@ -14,7 +14,7 @@
  * the switch, or those up to MulticastFDBTop where it has one, since blocks in use
  * may stand behind empty ones.  If one answer is missing, the tables count as
  * unknown.  Of multicast are kept the ports that any group has, and the last block
- * in use: OpenSM clears these blocks, in the first phase unless they are a part of
+ * in use: OpenSM clears these blocks, before all else unless they are a part of
  * the new tree.  Where no switch has been set up there is nothing to read.
  *
  * Blocks that already hold the right values are not written again: see

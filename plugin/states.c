@@ -14,23 +14,25 @@
  *
  *	UNKNOWN -+-> WRITING -----------------------------------+-> SETTLED
  *	SETTLED -+                                              +-> UNKNOWN
- *	         +-> WAITING -> GROUPS -> LINKS -> CLOSING -> DRAINING -> MAPS -> OPENING
- *	              |           |         |         |          |          |       |
- *	              +-----------+---------+---------+----------+----------+       |
- *	                          given up: the old tables                 the new tables
- *	                                  v                                         v
- *	                         SETTLED or UNKNOWN                        SETTLED or UNKNOWN
+ *	         +-> WAITING -> GROUPS -> LINKS -> MAPS, MOVING, DRAINING -> OPENING
+ *	              |           |         |               |                   |
+ *	              +-----------+---------+---------------+                   |
+ *	                       given up: the old tables                  the new tables
+ *	                                  v                                     v
+ *	                         SETTLED or UNKNOWN                    SETTLED or UNKNOWN
  *
- * Phases that a change does not need are left out: GROUPS where the tree stays, LINKS
- * where no link goes active or down, CLOSING and DRAINING where any mixture is safe.
+ * MOVING and DRAINING come as the plan's steps say, and MAPS once: before them, or, where
+ * maps change that packets meet, behind them.  What a change does not need is left out:
+ * GROUPS where the tree may change last, LINKS where no link goes active or down, MOVING and DRAINING
+ * where any mixture is safe.
  *
- * If a switch dies in the middle, its answers stay out.  Up to MAPS the change is given
- * up: the closed tables are a part of the old ones, which are in force again (SETTLED),
- * and the next sweep, without the switch, follows at once.  Where the old tables were
- * read from the switches there are none to return to: the new ones are written
- * (OPENING), and the log says that this was not proven.  In OPENING all else is
- * confirmed; what the dead switch holds is a part of the closed tables (SETTLED), or,
- * where nothing was closed, a mixture (UNKNOWN).
+ * If a switch dies in the middle, its answers stay out.  Before OPENING the change is given
+ * up: the old tables are in force again, and the next sweep, without the switch, follows at
+ * once.  The switches hold a part of the old tables, or the mixture of the last barrier,
+ * which is noted (SETTLED).  Where the old tables were read from the switches there are none
+ * to return to: the new ones are written (OPENING), and the log says that this was not
+ * proven.  In OPENING all else is confirmed; what the dead switch holds is a part of the
+ * closed tables (SETTLED), or, where nothing was closed, a mixture (UNKNOWN).
  */
 #include "states.h"
 #include "engine.h"
@@ -52,23 +54,21 @@ static const struct state_rule {
 };
 
 #define GIVEN_UP (BIT(CHANGE_SETTLED) | BIT(CHANGE_UNKNOWN))
+#define STEPS (BIT(CHANGE_MOVING) | BIT(CHANGE_DRAINING) | BIT(CHANGE_MAPS))
 /* Without old tables to return to the new ones are written all the same. */
-#define AFTER_CLOSING (BIT(CHANGE_OPENING) | GIVEN_UP)
+#define AFTER_STEPS (BIT(CHANGE_OPENING) | GIVEN_UP)
 
 static const struct state_rule change_rules[DL_CHANGE_STATES] = {
 	[DL_CHANGE_UNKNOWN] = { "unknown", GIVEN_UP | BIT(CHANGE_WRITING) | BIT(CHANGE_WAITING) },
 	[DL_CHANGE_SETTLED] = { "settled", GIVEN_UP | BIT(CHANGE_WRITING) | BIT(CHANGE_WAITING) },
 	[DL_CHANGE_WRITING] = { "writing", GIVEN_UP },
-	[DL_CHANGE_WAITING] = { "waiting", BIT(CHANGE_GROUPS) | BIT(CHANGE_LINKS) |
-						   BIT(CHANGE_CLOSING) | BIT(CHANGE_MAPS) |
-						   GIVEN_UP },
-	[DL_CHANGE_GROUPS] = { "closing groups", BIT(CHANGE_LINKS) | BIT(CHANGE_CLOSING) |
-							 BIT(CHANGE_MAPS) | AFTER_CLOSING },
-	[DL_CHANGE_LINKS] = { "raising links",
-			      BIT(CHANGE_CLOSING) | BIT(CHANGE_MAPS) | AFTER_CLOSING },
-	[DL_CHANGE_CLOSING] = { "closing entries", BIT(CHANGE_DRAINING) | AFTER_CLOSING },
-	[DL_CHANGE_DRAINING] = { "draining", BIT(CHANGE_MAPS) | GIVEN_UP },
-	[DL_CHANGE_MAPS] = { "writing maps", AFTER_CLOSING },
+	[DL_CHANGE_WAITING] = { "waiting",
+				BIT(CHANGE_GROUPS) | BIT(CHANGE_LINKS) | STEPS | GIVEN_UP },
+	[DL_CHANGE_GROUPS] = { "closing groups", BIT(CHANGE_LINKS) | STEPS | AFTER_STEPS },
+	[DL_CHANGE_LINKS] = { "raising links", STEPS | AFTER_STEPS },
+	[DL_CHANGE_MOVING] = { "moving entries", STEPS | AFTER_STEPS },
+	[DL_CHANGE_DRAINING] = { "draining", STEPS | AFTER_STEPS },
+	[DL_CHANGE_MAPS] = { "writing maps", BIT(CHANGE_MOVING) | AFTER_STEPS },
 	[DL_CHANGE_OPENING] = { "opening entries", GIVEN_UP },
 };
 

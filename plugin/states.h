@@ -22,14 +22,14 @@ enum dl_sweep_state {
 enum dl_change_state {
 	DL_CHANGE_UNKNOWN,  /* what the switches hold may be no part of the tables in force */
 	DL_CHANGE_SETTLED,  /* the switches hold the tables in force, or a part of them */
-	DL_CHANGE_WRITING,  /* OpenSM writes new tables without phases */
-	DL_CHANGE_WAITING,  /* OpenSM has the old tables, and the phases wait for its report */
+	DL_CHANGE_WRITING,  /* OpenSM writes new tables without a plan */
+	DL_CHANGE_WAITING,  /* OpenSM has the old tables, and the plan waits for its report */
 	DL_CHANGE_GROUPS,   /* groups get the ports of both trees only */
 	DL_CHANGE_LINKS,    /* links go active, ports without a cable down */
-	DL_CHANGE_CLOSING,  /* entries on which both sets agree are written, others closed */
-	DL_CHANGE_DRAINING, /* packets that went by closed entries leave */
+	DL_CHANGE_MOVING,   /* entries are written as the plan's steps say */
+	DL_CHANGE_DRAINING, /* packets that met entries which have changed leave */
 	DL_CHANGE_MAPS,	    /* the new SL-to-VL maps are written */
-	DL_CHANGE_OPENING,  /* the new entries are written */
+	DL_CHANGE_OPENING,  /* the last new entries are written */
 	DL_CHANGE_STATES
 };
 

@@ -157,7 +157,8 @@ struct dl_transition_move {
 struct dl_transition_waves {
 	bool safe; /* at every moment */
 	bool needs_drain;
-	bool in_phases; /* close, drain, open: by the plan's tables, not by `moves` */
+	bool in_phases;	    /* close, drain, open: by the plan's tables, not by `moves` */
+	bool closes_groups; /* the first step leaves groups the ports of both sets only */
 	struct dl_transition_step *steps;
 	uint32_t nsteps, steps_cap;
 	struct dl_transition_move *moves; /* forwarding; step by step, barrier by barrier */
@@ -172,7 +173,8 @@ struct dl_transition_waves {
 /*
  * Plan a change so that hardly anything is closed: the essay is in lib/transition/waves.c.
  * `work` limits how often packets are followed across a link; what has no place in the
- * order by then is closed.  0, -ENOMEM or -EPROTO as dl_verify(); release the result.
+ * order by then is closed, and with no work at all every entry that differs (in_phases).
+ * 0, -ENOMEM or -EPROTO as dl_verify(); release the result.
  */
 int dl_transition_waves(struct dl_transition *t, uint64_t work, struct dl_transition_waves *out);
 

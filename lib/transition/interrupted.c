@@ -83,6 +83,7 @@ int dl_transition_interrupted(struct dl_transition *t)
 	i.ends = dl_arena_array(&arena, f->nswitches + 1u, sizeof(*i.ends));
 	if (!i.ends)
 		err = -ENOMEM;
+	t->pairs_interrupted = 0;
 	if (!err)
 		err = dl_tables_paths_new(t->held, &i.held);
 	if (!err)

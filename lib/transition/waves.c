@@ -591,6 +591,7 @@ static int waves_plan(struct waves *w, enum waves_groups groups)
 
 	if (!err && groups == WAVES_CLOSED) {
 		w->out->entries_closed = shut;
+		w->out->closes_groups = shut != 0;
 		err = waves_plain_step(w, DL_TRANSITION_CLOSE, shut,
 				       dl_transition_mft_writes(t->held, t->closed), true);
 	}
@@ -658,7 +659,7 @@ int dl_transition_waves(struct dl_transition *t, uint64_t work, struct dl_transi
 
 	memset(out, 0, sizeof(*out));
 	err = dl_transition_reconnect(t, &out->reconnect_pairs);
-	if (!err && (t->maps_changed || out->reconnect_pairs))
+	if (!err && (!work || t->maps_changed || out->reconnect_pairs))
 		ways = 0;
 	if (!err)
 		err = -ELOOP;

@@ -25,7 +25,7 @@ mutants() {
 sick-switch-vetoes|plugin/import.c|/^static int take_part/,/^}/{s/if (err < 0 .. !rest)/if (true)/;s/return err < 0 ? err : 0/return rest ? -EINVAL : err < 0 ? err : 0/}|pair lost|--harsh 1
 sls-change-at-takeover|plugin/recall.c|/^int dl_recall_torus/,/^}/s/!e->recall.set_up_before/true/|granted SL changed|--sms 2 --bare 1
 dead-switches-asked|plugin/recall.c|s/sw->p_node->discovery_count/true/|not proven|--sms 2
-written-at-once|plugin/phases.c|s/phases_write_tables(e, p->plan.closed, /phases_write_tables(e, \&p->opened, /|credit loop|
+written-at-once|plugin/phases.c|s/phases_write_tables(e, p->plan.held, /phases_write_tables(e, \&p->opened, /|credit loop|
 maps-before-entries-close|plugin/phases.c|/^bool dl_phases_hold_maps/,/^}/s/return e->phases/return false \&\& e->phases/|VL changed under way|--sms 2 --mode proven,any-sl
 refused-not-tried-again|plugin/engine.c|s/osm->subn.subnet_initialization_error = TRUE/osm->subn.subnet_initialization_error \&= TRUE/|pair lost|scripts/refused_sweep.events
 operational-vls-ignored|plugin/engine.c|/^static void ask_for_maps/,/^}/s/if (e->in_force->cut \&\&/if (false \&\&/|credit loop|--raise 1

@@ -224,7 +224,7 @@ static void held_tables(void **state)
 	i = osm_fixture_link(osm_fixture_switch(x, 2), 0)->port_num;
 	memset(&x->switches[2].maps[0][i], 0x33, sizeof(ib_slvl_table_t));
 	assert_true(osm_fixture_sweep(x));
-	assert_int_equal(osm_fixture_logged(x, "from the tables that the switches held; 3 phases"),
+	assert_int_equal(osm_fixture_logged(x, "from the tables that the switches held; 3 steps"),
 			 1);
 	/* A link that is not active carries nothing yet: as if it were to come. */
 	ib_port_info_set_port_state(&osm_fixture_link(osm_fixture_switch(x, 2), 0)->port_info,

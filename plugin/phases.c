@@ -50,36 +50,15 @@
 #include "engine.h"
 #include "log.h"
 #include "phases_plan.h"
+#include "phases_write.h"
 #include "qos.h"
 #include "recall.h"
 #include "sweep.h"
 
-#define GROUP_ROUNDS 5
 #define UNCONFIRMED "confirm forwarding entries, ports that go down, or SL-to-VL maps"
 #define DRAIN_STEP_MS 10
 /* IBA: the life time is 4.096 us times two to the power of this; more: none. */
 #define HOQ_MAX 19
-
-/* ---- OpenSM's tables ------------------------------------------------------- */
-
-/* A switch's row of tables into OpenSM's; LIDs above have no path, or are its mark. */
-static void phases_fill(const struct dl_engine *e, const struct dl_tables *t, uint32_t s)
-{
-	osm_switch_t *sw = dl_sweep_switch(e, t->fabric, s);
-
-	if (!sw || !sw->new_lft || sw->lft_size <= t->top_lid)
-		return;
-	memcpy(sw->new_lft, t->lft + s * (size_t)t->stride, t->top_lid + 1u);
-	if (sw->max_lid_ho > t->top_lid)
-		memset(sw->new_lft + t->top_lid + 1, DL_TABLES_NO_PORT,
-		       sw->max_lid_ho - t->top_lid);
-}
-
-static void phases_fill_all(const struct dl_engine *e, const struct dl_tables *t)
-{
-	for (uint32_t s = 0; s < t->fabric->nswitches; s++)
-		phases_fill(e, t, s);
-}
 
 /* ---- beginning -------------------------------------------------------- */
 
@@ -130,7 +109,7 @@ static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 		phases_change_nothing(e);
 		return;
 	}
-	phases_fill_all(e, p->plan.held);
+	dl_phases_fill_all(e, p->plan.held);
 	/* See phases_write_maps(). */
 	p->next->cut = 0;
 	dl_change_enter(e, DL_CHANGE_WAITING);
@@ -191,199 +170,6 @@ void dl_phases_abandon(struct dl_engine *e)
 	dl_phases_free(p);
 }
 
-/* ---- writing -------------------------------------------------------------- */
-
-/* Blocks that switches have not confirmed as these tables have them. */
-static uint64_t phases_count_missing(struct dl_engine *e, const struct dl_tables *t)
-{
-	uint64_t n = 0, before;
-
-	e->unconfirmed = (struct dl_osm_names){ .n = 0 };
-	for (uint32_t s = 0; s < t->fabric->nswitches; s++) {
-		osm_switch_t *sw = dl_sweep_switch(e, t->fabric, s);
-		const uint8_t *row = t->lft + s * (size_t)t->stride;
-
-		if (!sw || !sw->lft || sw->lft_size <= t->top_lid)
-			continue;
-		before = n;
-		for (uint32_t at = 0; at <= t->top_lid; at += IB_SMP_DATA_SIZE) {
-			uint32_t len = t->top_lid + 1u - at;
-
-			n += memcmp(sw->lft + at, row + at,
-				    len < IB_SMP_DATA_SIZE ? len : IB_SMP_DATA_SIZE) != 0;
-		}
-		if (n > before)
-			dl_osm_names_add(&e->unconfirmed, sw);
-	}
-	return n;
-}
-
-static uint64_t phases_missing_blocks(struct dl_engine *e, const struct dl_tables *t)
-{
-	uint64_t n;
-
-	CL_PLOCK_ACQUIRE(&e->osm->lock);
-	n = phases_count_missing(e, t);
-	CL_PLOCK_RELEASE(&e->osm->lock);
-	return n;
-}
-
-/* What differs, and nothing else: forced writes have been made. */
-static void phases_send_tables(struct dl_engine *e)
-{
-	osm_subn_t *subn = &e->osm->subn;
-	unsigned int *forced = calloc(cl_qmap_count(&subn->sw_guid_tbl) + 1, sizeof(*forced));
-	unsigned int all = subn->need_update, i = 0, k = 0;
-	osm_switch_t *sw;
-
-	for (sw = dl_opensm_next(e->osm, NULL); forced && sw; sw = dl_opensm_next(e->osm, sw)) {
-		forced[i++] = sw->need_update;
-		sw->need_update = 0;
-	}
-	if (forced)
-		subn->need_update = 0;
-	osm_ucast_mgr_set_fwd_tables(&e->osm->sm.ucast_mgr);
-	for (sw = dl_opensm_next(e->osm, NULL); forced && sw; sw = dl_opensm_next(e->osm, sw))
-		sw->need_update = forced[k++];
-	subn->need_update = all;
-	free(forced);
-}
-
-/*
- * Write tables, and again while that helps: OpenSM repeats what gets no answer.  Path
- * queries are answered by `shown`.  0 or -EIO, -EINTR.
- */
-static int phases_write_tables(struct dl_engine *e, const struct dl_tables *t,
-			       const struct dl_tables *shown)
-{
-	uint64_t *blocks = &e->metrics.now.transition.blocks, left = UINT64_MAX, before;
-
-	do {
-		before = left;
-		CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
-		phases_fill_all(e, t);
-		*blocks += phases_count_missing(e, t);
-		phases_send_tables(e);
-		phases_fill_all(e, shown);
-		CL_PLOCK_RELEASE(&e->osm->lock);
-		if (wait_for_pending_transactions(&e->osm->stats))
-			return -EINTR;
-		left = phases_missing_blocks(e, t);
-	} while (left && left < before);
-	return left ? -EIO : 0;
-}
-
-/*
- * Let OpenSM write all multicast tables, and again while an answer is missing:
- * it keeps no copy of what has been confirmed, but the flag.
- */
-static int phases_write_groups(struct dl_engine *e)
-{
-	boolean_t *failed = &e->osm->subn.subnet_initialization_error, before = *failed;
-	int err = -EIO;
-
-	e->unconfirmed = (struct dl_osm_names){ .n = 0 };
-	for (unsigned int round = 0; err == -EIO && round < GROUP_ROUNDS; round++) {
-		*failed = FALSE;
-		osm_mcast_mgr_process(&e->osm->sm, TRUE);
-		if (wait_for_pending_transactions(&e->osm->stats))
-			err = -EINTR;
-		else if (!*failed)
-			err = 0;
-	}
-	*failed |= before;
-	return err;
-}
-
-static int phases_set_links(struct dl_engine *e, uint8_t state)
-{
-	osm_link_mgr_process(&e->osm->sm, state);
-	return wait_for_pending_transactions(&e->osm->stats) ? -EINTR : 0;
-}
-
-/* With OperVLs, to which OpenSM cuts maps, if need be. */
-static int phases_write_maps(struct dl_engine *e, bool raise)
-{
-	int err;
-
-	if (!osm_qos_setup || !osm_link_mgr_process)
-		return -EIO;
-	err = raise ? phases_set_links(e, IB_LINK_NO_CHANGE) : 0;
-	if (err)
-		return err;
-	osm_qos_setup(e->osm);
-	return wait_for_pending_transactions(&e->osm->stats) ? -EINTR : 0;
-}
-
-static uint64_t phases_missing_maps(struct dl_engine *e)
-{
-	uint64_t n;
-
-	CL_PLOCK_ACQUIRE(&e->osm->lock);
-	n = dl_qos_count_missing_maps(e);
-	CL_PLOCK_RELEASE(&e->osm->lock);
-	return n;
-}
-
-/* No entry leads where a switch may still have another map. */
-static int phases_confirm_maps(struct dl_engine *e)
-{
-	uint64_t left = phases_missing_maps(e), before = left;
-	int err = 0;
-
-	for (unsigned int round = 0; !err && left && (round < 2 || left < before); round++) {
-		before = left;
-		err = phases_write_maps(e, round);
-		left = phases_missing_maps(e);
-	}
-	return err ? err : left ? -EIO : 0;
-}
-
-/*
- * Packets cross a link by the maps that it has when it goes active.  What a switch has
- * confirmed and lost since is written again.
- */
-static int phases_raise_links(struct dl_engine *e, const struct dl_phases *p)
-{
-	int err = phases_write_maps(e, true);
-
-	if (!err)
-		err = phases_confirm_maps(e);
-	if (!err && p->origin != DL_PHASES_FROM_NOTHING) {
-		dl_recall_read_back(e);
-		err = phases_write_tables(e, p->plan.held, &p->opened);
-		if (!err)
-			err = phases_confirm_maps(e);
-	}
-	if (!err)
-		err = phases_set_links(e, IB_LINK_ARMED);
-	return err ? err : phases_set_links(e, IB_LINK_ACTIVE);
-}
-
-static uint32_t phases_count_ghosts(struct dl_engine *e)
-{
-	uint32_t n;
-
-	CL_PLOCK_ACQUIRE(&e->osm->lock);
-	n = dl_phases_count_ghosts(e, e->in_force->fabric);
-	CL_PLOCK_RELEASE(&e->osm->lock);
-	return n;
-}
-
-/* What comes from behind a port without a cable was not proven together with new entries. */
-static int phases_drop_links(struct dl_engine *e)
-{
-	uint32_t left = phases_count_ghosts(e), before = UINT32_MAX;
-	int err = 0;
-
-	while (!err && left && left < before) {
-		before = left;
-		err = phases_set_links(e, IB_LINK_NO_CHANGE);
-		left = phases_count_ghosts(e);
-	}
-	return err ? err : left ? -EIO : 0;
-}
-
 /* ---- the steps ------------------------------------------------------------ */
 
 /* How long packets may take to leave, in ms. */
@@ -436,14 +222,14 @@ static int phases_change_maps(struct dl_engine *e)
 {
 	int err = phases_enter(e, DL_CHANGE_MAPS);
 
-	return err ? err : phases_confirm_maps(e);
+	return err ? err : dl_phases_confirm_maps(e);
 }
 
 /* What the switches are to hold now, until all have confirmed it. */
 static int phases_write_held(struct dl_engine *e, struct dl_phases *p)
 {
 	uint64_t *blocks = &e->metrics.now.transition.blocks, before = *blocks;
-	int err = phases_write_tables(e, p->plan.held, &p->opened);
+	int err = dl_phases_write_tables(e, p->plan.held, &p->opened);
 
 	if (*blocks != before)
 		phases_note_written(e, p);
@@ -464,15 +250,15 @@ static int phases_prepare(struct dl_engine *e, struct dl_phases *p)
 	if (!err && p->close_groups) {
 		err = phases_enter(e, DL_CHANGE_GROUPS);
 		if (!err)
-			err = phases_write_groups(e);
+			err = dl_phases_write_groups(e);
 		phases_note_written(e, p);
 	}
 	if (!err && (p->links_come || p->ghost_ports))
 		err = phases_enter(e, DL_CHANGE_LINKS);
 	if (!err && p->ghost_ports)
-		err = phases_drop_links(e);
+		err = dl_phases_drop_links(e);
 	if (!err && p->links_come)
-		err = phases_raise_links(e, p);
+		err = dl_phases_raise_links(e, p);
 	p->links_return &= err != 0;
 	if (err || p->origin == DL_PHASES_FROM_NOTHING)
 		return err ? err : phases_change_maps(e);
@@ -541,7 +327,7 @@ static int phases_open(struct dl_engine *e, struct dl_phases *p)
 	int err = phases_enter(e, DL_CHANGE_OPENING);
 
 	if (!err)
-		err = phases_write_tables(e, &p->opened, &p->opened);
+		err = dl_phases_write_tables(e, &p->opened, &p->opened);
 	phases_note_written(e, p);
 	if (p->closed_at)
 		p->closed_for = dl_clock_monotonic() - p->closed_at;
@@ -610,7 +396,7 @@ static void phases_stop(struct dl_engine *e)
 	       dl_osm_names_say(&e->unconfirmed, UNCONFIRMED, "not all groups are closed", text,
 				sizeof(text)));
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
-	phases_fill_all(e, e->phases->plan.held);
+	dl_phases_fill_all(e, e->phases->plan.held);
 	dl_phases_abandon(e);
 	CL_PLOCK_RELEASE(&e->osm->lock);
 	e->next_sweep = DL_NEXT_AT_ONCE;
@@ -652,7 +438,7 @@ static void phases_report_written(struct dl_engine *e)
 	char text[384];
 
 	if (e->options.transitions && m->result == DL_METRICS_UNCHANGED &&
-	    phases_confirm_maps(e) == -EIO) {
+	    dl_phases_confirm_maps(e) == -EIO) {
 		m->result = DL_METRICS_UNPROVEN;
 		e->unproven = "not confirmed";
 		silent = &e->unconfirmed;
@@ -664,7 +450,7 @@ static void phases_report_written(struct dl_engine *e)
 		       dl_osm_names_say(silent, "answer", "", text, sizeof(text)));
 	e->unproven = NULL;
 	if (e->change != DL_CHANGE_SETTLED)
-		dl_change_enter(e, phases_missing_blocks(e, e->in_force->routed.tables) ?
+		dl_change_enter(e, dl_phases_missing_blocks(e, e->in_force->routed.tables) ?
 					   DL_CHANGE_UNKNOWN :
 					   DL_CHANGE_SETTLED);
 }
@@ -692,7 +478,7 @@ static bool phases_run(struct dl_engine *e, bool rerouted)
 		return false;
 	phases_finish(e, !err, unproven);
 	/* A heavy sweep goes on with the groups; this one does not. */
-	return !rerouted || !trees_differ || phases_write_groups(e) != -EINTR;
+	return !rerouted || !trees_differ || dl_phases_write_groups(e) != -EINTR;
 }
 
 void dl_phases_run(struct dl_engine *e, bool rerouted)

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What a change of tables has OpenSM write, until all switches have confirmed it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "phases_write.h"
+#include "engine.h"
+#include "phases.h"
+#include "phases_plan.h"
+#include "qos.h"
+#include "recall.h"
+#include "sweep.h"
+
+#define GROUP_ROUNDS 5
+
+/* ---- OpenSM's tables ------------------------------------------------------- */
+
+/* A switch's row of tables into OpenSM's; LIDs above have no path, or are its mark. */
+static void phases_fill(const struct dl_engine *e, const struct dl_tables *t, uint32_t s)
+{
+	osm_switch_t *sw = dl_sweep_switch(e, t->fabric, s);
+
+	if (!sw || !sw->new_lft || sw->lft_size <= t->top_lid)
+		return;
+	memcpy(sw->new_lft, t->lft + s * (size_t)t->stride, t->top_lid + 1u);
+	if (sw->max_lid_ho > t->top_lid)
+		memset(sw->new_lft + t->top_lid + 1, DL_TABLES_NO_PORT,
+		       sw->max_lid_ho - t->top_lid);
+}
+
+void dl_phases_fill_all(const struct dl_engine *e, const struct dl_tables *t)
+{
+	for (uint32_t s = 0; s < t->fabric->nswitches; s++)
+		phases_fill(e, t, s);
+}
+
+/* ---- writing -------------------------------------------------------------- */
+
+/* Blocks that switches have not confirmed as these tables have them. */
+static uint64_t phases_count_missing(struct dl_engine *e, const struct dl_tables *t)
+{
+	uint64_t n = 0, before;
+
+	e->unconfirmed = (struct dl_osm_names){ .n = 0 };
+	for (uint32_t s = 0; s < t->fabric->nswitches; s++) {
+		osm_switch_t *sw = dl_sweep_switch(e, t->fabric, s);
+		const uint8_t *row = t->lft + s * (size_t)t->stride;
+
+		if (!sw || !sw->lft || sw->lft_size <= t->top_lid)
+			continue;
+		before = n;
+		for (uint32_t at = 0; at <= t->top_lid; at += IB_SMP_DATA_SIZE) {
+			uint32_t len = t->top_lid + 1u - at;
+
+			n += memcmp(sw->lft + at, row + at,
+				    len < IB_SMP_DATA_SIZE ? len : IB_SMP_DATA_SIZE) != 0;
+		}
+		if (n > before)
+			dl_osm_names_add(&e->unconfirmed, sw);
+	}
+	return n;
+}
+
+uint64_t dl_phases_missing_blocks(struct dl_engine *e, const struct dl_tables *t)
+{
+	uint64_t n;
+
+	CL_PLOCK_ACQUIRE(&e->osm->lock);
+	n = phases_count_missing(e, t);
+	CL_PLOCK_RELEASE(&e->osm->lock);
+	return n;
+}
+
+/* What differs, and nothing else: forced writes have been made. */
+static void phases_send_tables(struct dl_engine *e)
+{
+	osm_subn_t *subn = &e->osm->subn;
+	unsigned int *forced = calloc(cl_qmap_count(&subn->sw_guid_tbl) + 1, sizeof(*forced));
+	unsigned int all = subn->need_update, i = 0, k = 0;
+	osm_switch_t *sw;
+
+	for (sw = dl_opensm_next(e->osm, NULL); forced && sw; sw = dl_opensm_next(e->osm, sw)) {
+		forced[i++] = sw->need_update;
+		sw->need_update = 0;
+	}
+	if (forced)
+		subn->need_update = 0;
+	osm_ucast_mgr_set_fwd_tables(&e->osm->sm.ucast_mgr);
+	for (sw = dl_opensm_next(e->osm, NULL); forced && sw; sw = dl_opensm_next(e->osm, sw))
+		sw->need_update = forced[k++];
+	subn->need_update = all;
+	free(forced);
+}
+
+/* Again while that helps: OpenSM repeats what gets no answer. */
+int dl_phases_write_tables(struct dl_engine *e, const struct dl_tables *t,
+			   const struct dl_tables *shown)
+{
+	uint64_t *blocks = &e->metrics.now.transition.blocks, left = UINT64_MAX, before;
+
+	do {
+		before = left;
+		CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
+		dl_phases_fill_all(e, t);
+		*blocks += phases_count_missing(e, t);
+		phases_send_tables(e);
+		dl_phases_fill_all(e, shown);
+		CL_PLOCK_RELEASE(&e->osm->lock);
+		if (wait_for_pending_transactions(&e->osm->stats))
+			return -EINTR;
+		left = dl_phases_missing_blocks(e, t);
+	} while (left && left < before);
+	return left ? -EIO : 0;
+}
+
+/*
+ * Let OpenSM write all multicast tables, and again while an answer is missing:
+ * it keeps no copy of what has been confirmed, but the flag.
+ */
+int dl_phases_write_groups(struct dl_engine *e)
+{
+	boolean_t *failed = &e->osm->subn.subnet_initialization_error, before = *failed;
+	int err = -EIO;
+
+	e->unconfirmed = (struct dl_osm_names){ .n = 0 };
+	for (unsigned int round = 0; err == -EIO && round < GROUP_ROUNDS; round++) {
+		*failed = FALSE;
+		osm_mcast_mgr_process(&e->osm->sm, TRUE);
+		if (wait_for_pending_transactions(&e->osm->stats))
+			err = -EINTR;
+		else if (!*failed)
+			err = 0;
+	}
+	*failed |= before;
+	return err;
+}
+
+static int phases_set_links(struct dl_engine *e, uint8_t state)
+{
+	osm_link_mgr_process(&e->osm->sm, state);
+	return wait_for_pending_transactions(&e->osm->stats) ? -EINTR : 0;
+}
+
+/* With OperVLs, to which OpenSM cuts maps, if need be. */
+static int phases_write_maps(struct dl_engine *e, bool raise)
+{
+	int err;
+
+	if (!osm_qos_setup || !osm_link_mgr_process)
+		return -EIO;
+	err = raise ? phases_set_links(e, IB_LINK_NO_CHANGE) : 0;
+	if (err)
+		return err;
+	osm_qos_setup(e->osm);
+	return wait_for_pending_transactions(&e->osm->stats) ? -EINTR : 0;
+}
+
+static uint64_t phases_missing_maps(struct dl_engine *e)
+{
+	uint64_t n;
+
+	CL_PLOCK_ACQUIRE(&e->osm->lock);
+	n = dl_qos_count_missing_maps(e);
+	CL_PLOCK_RELEASE(&e->osm->lock);
+	return n;
+}
+
+/* No entry leads where a switch may still have another map. */
+int dl_phases_confirm_maps(struct dl_engine *e)
+{
+	uint64_t left = phases_missing_maps(e), before = left;
+	int err = 0;
+
+	for (unsigned int round = 0; !err && left && (round < 2 || left < before); round++) {
+		before = left;
+		err = phases_write_maps(e, round);
+		left = phases_missing_maps(e);
+	}
+	return err ? err : left ? -EIO : 0;
+}
+
+/*
+ * Packets cross a link by the maps that it has when it goes active.  What a switch has
+ * confirmed and lost since is written again.
+ */
+int dl_phases_raise_links(struct dl_engine *e, const struct dl_phases *p)
+{
+	int err = phases_write_maps(e, true);
+
+	if (!err)
+		err = dl_phases_confirm_maps(e);
+	if (!err && p->origin != DL_PHASES_FROM_NOTHING) {
+		dl_recall_read_back(e);
+		err = dl_phases_write_tables(e, p->plan.held, &p->opened);
+		if (!err)
+			err = dl_phases_confirm_maps(e);
+	}
+	if (!err)
+		err = phases_set_links(e, IB_LINK_ARMED);
+	return err ? err : phases_set_links(e, IB_LINK_ACTIVE);
+}
+
+static uint32_t phases_count_ghosts(struct dl_engine *e)
+{
+	uint32_t n;
+
+	CL_PLOCK_ACQUIRE(&e->osm->lock);
+	n = dl_phases_count_ghosts(e, e->in_force->fabric);
+	CL_PLOCK_RELEASE(&e->osm->lock);
+	return n;
+}
+
+/* What comes from behind a port without a cable was not proven together with new entries. */
+int dl_phases_drop_links(struct dl_engine *e)
+{
+	uint32_t left = phases_count_ghosts(e), before = UINT32_MAX;
+	int err = 0;
+
+	while (!err && left && left < before) {
+		before = left;
+		err = phases_set_links(e, IB_LINK_NO_CHANGE);
+		left = phases_count_ghosts(e);
+	}
+	return err ? err : left ? -EIO : 0;
+}

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "judge.h"
@@ -180,20 +181,18 @@ void sim_groups_map(struct sim *sim, struct sim_node *s, unsigned int in, unsign
 	}
 }
 
-/* Do the group's packets come back to a link? */
+/* Do the group's packets come back to a link?  `seen` are links followed already. */
 static bool comes_back(const struct sim *sim, uint32_t group, uint32_t link, uint32_t start,
-		       unsigned int depth)
+		       bool *seen)
 {
 	const struct sim_port *in = &sim->ports[sim->ports[link].peer];
 	const struct sim_node *s = &sim->nodes[in->node];
 
-	if (depth > sim->nnodes)
-		return false; /* another circle, which has been found */
 	for (unsigned int out = 1; out <= s->nports; out++) {
-		if (out == in->num || !is_branch(sim, group, s, out))
+		if (out == in->num || !is_branch(sim, group, s, out) || seen[s->first + out])
 			continue;
-		if (s->first + out == start ||
-		    comes_back(sim, group, s->first + out, start, depth + 1))
+		seen[s->first + out] = true;
+		if (s->first + out == start || comes_back(sim, group, s->first + out, start, seen))
 			return true;
 	}
 	return false;
@@ -201,9 +200,12 @@ static bool comes_back(const struct sim *sim, uint32_t group, uint32_t link, uin
 
 void sim_groups_circle(struct sim *sim, uint32_t group, struct sim_node *s, unsigned int out)
 {
+	bool *seen = sim_alloc(sim->nports, sizeof(*seen));
+	bool circle = comes_back(sim, group, s->first + out, s->first + out, seen);
 	char text[128];
 
-	if (!comes_back(sim, group, s->first + out, s->first + out, 0))
+	free(seen);
+	if (!circle)
 		return;
 	snprintf(text, sizeof(text), "packets to group 0x%x leave %s[%u] again",
 		 group + IB_LID_MCAST_START_HO, s->name, out);

@@ -132,13 +132,29 @@ static bool recall_ask_mark(struct dl_engine *e, osm_switch_t *sw)
 #define MFT_BLOCK 32
 #define MFT_PORTS 16
 
+static bool is_all(const void *bytes, size_t n, uint8_t value)
+{
+	const uint8_t *b = bytes;
+
+	while (n && b[n - 1] == value)
+		n--;
+	return !n;
+}
+
+/* Has it left the first question without an answer?  Each further one would wait, too. */
+static bool is_silent(const osm_switch_t *sw)
+{
+	return sw->lft_size >= DL_TORUS_MARK_BLOCK &&
+	       is_all(sw->lft, DL_TORUS_MARK_BLOCK, NO_ANSWER);
+}
+
 /* The k-th piece of a switch.  Returns whether there may be more. */
 static bool recall_ask_block(struct dl_engine *e, osm_switch_t *sw, uint32_t k)
 {
 	osm_madw_context_t context = context_of(sw, false);
 	uint32_t top = top_of(sw);
 
-	if (!top || k > top / DL_TORUS_MARK_BLOCK ||
+	if (!top || k > top / DL_TORUS_MARK_BLOCK || (k && is_silent(sw)) ||
 	    !recall_reserve(sw, (k + 1) * DL_TORUS_MARK_BLOCK))
 		return false;
 	memset(sw->lft + k * DL_TORUS_MARK_BLOCK, NO_ANSWER, DL_TORUS_MARK_BLOCK);
@@ -168,7 +184,7 @@ static bool recall_ask_maps(struct dl_engine *e, osm_switch_t *sw, uint32_t in)
 	osm_madw_context_t context = { .slvl_context.node_guid =
 					       osm_node_get_node_guid(sw->p_node) };
 
-	if (in >= sw->num_ports || !has_maps(sw))
+	if (in >= sw->num_ports || !has_maps(sw) || is_silent(sw))
 		return false;
 	context.slvl_context.port_guid = osm_physp_get_port_guid(port0_of(sw));
 	context.slvl_context.set_method = FALSE;
@@ -213,7 +229,8 @@ static bool recall_ask_groups(struct dl_engine *e, osm_switch_t *sw, uint32_t k)
 					       osm_node_get_node_guid(sw->p_node) };
 
 	context.mft_context.set_method = FALSE;
-	if (k >= mft_blocks(sw) || osm_mcast_tbl_realloc(t, (k + 1) * MFT_BLOCK - 1))
+	if (k >= mft_blocks(sw) || is_silent(sw) ||
+	    osm_mcast_tbl_realloc(t, (k + 1) * MFT_BLOCK - 1))
 		return false;
 	for (unsigned int p = 0; p <= t->max_position; p++) {
 		/* Without an answer all of it counts as used. */
@@ -242,15 +259,6 @@ static void recall_ask_all(struct dl_engine *e,
 		if (more)
 			wait_for_pending_transactions(&e->osm->stats);
 	}
-}
-
-static bool is_all(const void *bytes, size_t n, uint8_t value)
-{
-	const uint8_t *b = bytes;
-
-	while (n && b[n - 1] == value)
-		n--;
-	return !n;
 }
 
 bool dl_recall_knows_map(const ib_slvl_table_t *held)

@@ -81,13 +81,12 @@ plant "the missing cable of a broken ring is another one" Broken \
 plant "the wrong ring is broken: its later coordinates are those of the destination" Dor \
 	'firstn d (dst p) ++ 0 :: skipn (S d) (src p)' 'firstn d (dst p) ++ 0 :: skipn (S d) (dst p)'
 plant "a branch may cross the dateline" Multicast \
-	'co (at_ c) (dim c) <> 0 else co (at_ c) (dim c) <> radix (dim c) - 1' \
-	'co (at_ c) (dim c) <> 0 else co (at_ c) (dim c) <> radix (dim c)'
+	'(if minus c then co (at_ c) (dim c) <> 0 else' '(if minus c then True else'
 plant "a branch may run along x outside of the root row" Multicast \
 	'(forall e, dim c < e < D -> co (at_ c) e = co root e)' \
 	'(forall e, S (dim c) < e < D -> co (at_ c) e = co root e)'
-plant "a worm enters a channel that another one holds" Worm \
-	'In d (next T c p) -> free q d -> step' 'In d (next T c p) -> step'
+plant "a worm enters anywhere" Worm \
+	'q p = [] -> inject T p c -> free q c' 'q p = [] -> free q c'
 plant "a packet that need not fit into the buffer" Net 'fits : forall p c, size p <= cap c.' \
 	'fits : forall p c, size p <= S (cap c).'
 plant "the checker takes ranks that stay equal" Checker \

@@ -10,7 +10,7 @@ set -euo pipefail
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 WORK=$2/conform
 mkdir -p "$WORK"
-cp "$2"/model.ml{,i} "$HERE/../contrib/check/dumps.ml" "$HERE/conform.ml" "$WORK"
-(cd "$WORK" && ocamlopt -w -3 -inline 100 model.mli model.ml dumps.ml conform.ml -o conform)
+cp "$2"/{model,early}.ml{,i} "$HERE/../contrib/check/dumps.ml" "$HERE/conform.ml" "$WORK"
+(cd "$WORK" && ocamlopt -w -3 -inline 100 model.mli model.ml early.mli early.ml dumps.ml conform.ml -o conform)
 "$WORK/conform" "$1" "$WORK" "$3"
 rm -rf "$WORK/tables"

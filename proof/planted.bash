@@ -33,7 +33,7 @@ plant() {
 	local -a after
 
 	rm -rf "$dir" && mkdir "$dir"
-	cp -p "$OUT"/{Net,Drain,Dor,Torus,Anysl,Broken,Multicast,Worm,Transition,Checker,Change,Six}.v* "$HERE/Model.v" "$dir"
+	cp -p "$OUT"/{Net,Drain,Dor,Torus,Anysl,Broken,Multicast,Early,Worm,Transition,Checker,Change,Six}.v* "$HERE/Model.v" "$dir"
 	python3 - "$HERE/$file.v" "$dir/$file.v" "$from" "$to" <<'PY' || { missed=$((missed + 1)); return; }
 import sys
 text = open(sys.argv[1]).read()
@@ -42,10 +42,11 @@ if text.count(sys.argv[3]) != 1:
 open(sys.argv[2], "w").write(text.replace(sys.argv[3], sys.argv[4]))
 PY
 	case $file in
-	Dor) after=(Dor Torus Anysl Broken Model) ;;
-	Torus) after=(Torus Anysl Broken Model) ;;
-	Anysl) after=(Anysl Broken Model) ;;
-	Broken) after=(Broken Model) ;;
+	Dor) after=(Dor Torus Anysl Broken Early Model) ;;
+	Torus) after=(Torus Anysl Broken Early Model) ;;
+	Anysl) after=(Anysl Broken Early Model) ;;
+	Broken) after=(Broken Early Model) ;;
+	Early) after=(Early Model) ;;
 	Transition) after=(Transition Checker Change) ;;
 	Checker) after=(Checker Change) ;;
 	*) after=("$file") ;;
@@ -80,6 +81,9 @@ plant "the missing cable of a broken ring is another one" Broken \
 	'ahead k (hop k false x) a.' 'ahead k x a.'
 plant "the wrong ring is broken: its later coordinates are those of the destination" Dor \
 	'firstn d (dst p) ++ 0 :: skipn (S d) (src p)' 'firstn d (dst p) ++ 0 :: skipn (S d) (dst p)'
+plant "an illegal turn without its VL bit" Early 'if from_y then 2 else 0' 'if from_y then 0 else 0'
+plant "a turn two switches early" Early \
+	'(hop kx (shorter_x p x) x =? a).' '(hop kx (shorter_x p x) (hop kx (shorter_x p x) x) =? a).'
 plant "a branch may cross the dateline" Multicast \
 	'(if minus c then co (at_ c) (dim c) <> 0 else' '(if minus c then True else'
 plant "a branch may run along x outside of the root row" Multicast \

@@ -50,6 +50,7 @@ dateline_SOURCES = tools/main.c tools/commands.def \
 	tools/path/path.c tools/path/path.h \
 	tools/path/path_cables.c \
 	tools/path/path_counters.c \
+	tools/path/path_propose.c \
 	tools/path/path_print.c \
 	tools/path/path_walk.c \
 	tools/report/report.c tools/report/report.h \

@@ -5,6 +5,8 @@ dist_examples_DATA = conf/dateline.rules.yml \
 	conf/dateline.grafana.json \
 	conf/opensm.conf \
 	conf/qos-policy.conf \
+	conf/dateline-propose.service \
+	conf/dateline-propose.timer \
 	conf/torus-4x4x4.conf \
 	conf/torus-6x5.conf \
 	conf/torus-8x8x4-mesh.conf \

@@ -63,6 +63,8 @@ at_hand() {
 	echo 'GUID 0xd1000000000000 port 1: [SymbolErrorCounter == 5]' \
 		>"$T/$1/errors.txt"
 	cp "$T/$1/errors.txt" "$T/$1/counters"
+	cp "$T/$1/errors.txt" "$T/$1/before.txt"
+	touch -d "1 hour ago" "$T/$1/before.txt"
 	printf "7 H_0_0_0_1,H_1_0_0_1\n" >"$T/$1/jobs"
 }
 

@@ -277,3 +277,54 @@ clients_answered() {
 		(($(paths slow.dls S_0_1_0/2) == 0))
 	done
 }
+
+# propose ARGUMENT...: from the readings $T/now and $T/before onto the list $T/sick.
+propose() {
+	dateline path f.dls --counters now --earlier before --propose-avoid sick --json "$@" >told.json
+}
+
+@test "sick cables: above a limit, once a day, and never too many" {
+	local n
+
+	dateline gen 4 4 1 -q -o f
+	dateline route f.net --torus-config f.torus.conf -q -o f.dls
+	# Each cable between switches has 100 errors at one end, the n-th n recoveries.
+	awk -F '[()"]' '/^switchguid=/ { guid = $2 } /^Switch/ { print "Errors for \"" $2 "\"" }
+		/^\[/ && guid && $2 ~ /^S/ {
+			split($0, port, /[][]/)
+			printf "   GUID 0x%s port %d: [SymbolErrorCounter == 100]", guid, port[2]
+			printf " [LinkErrorRecoveryCounter == %d]\n", ++n
+		}
+		/^$/ { guid = "" }' f.net >now
+	sed 's/== [0-9]*/== 0/g' now >before
+	touch -d '2026-11-23 11:30Z' before
+	touch -d '2026-11-23 12:00Z' now
+	# Half an hour counts as one: 360 errors are the limit.
+	propose --max-recoveries 10000
+	[[ $(jq '.fabric.proposed + .fabric.not_proposed | length' told.json) == 0 && ! -e sick ]]
+	propose --max-recoveries 5
+	[[ $(jq '.fabric.proposed | length' told.json) == 8 ]]
+	# One of each ring's four cables, the worst first, and all can go at once.
+	jq -e '[.fabric.proposed[].why | sub("^recoveries "; "") | sub(" .*"; "") | tonumber] |
+		. == (sort | reverse)' told.json
+	jq -e 'all(.fabric.not_proposed[]; .reason == "too much of its ring would be out of use")' told.json
+	[[ $(grep -c '^cable ' sick) == 8 ]]
+	dateline route f.net --torus-config f.torus.conf --avoid sick -q -o without.dls
+	# Put back: not again today, but tomorrow.
+	sed -i '/^cable /d' sick
+	for n in '2026-11-24 11:59Z' '2026-11-24 12:01Z'; do
+		touch -d "$n" now
+		propose --max-errors 2 --ring-share 25 --max-recoveries 10000
+		jq -c '.fabric.not_proposed[].reason' told.json | sort | uniq -c >"reasons.${n: -3:2}"
+	done
+	grep -q '8 "proposed less than a day ago"' reasons.59
+	fails grep 'less than a day' reasons.01
+	# With no share for a ring, what holds the fabric together stays.
+	rm sick
+	propose --max-errors 2 --ring-share 100
+	jq -e 'any(.fabric.not_proposed[]; .reason == "some node cannot be reached without it")' told.json
+	dateline route f.net --torus-config f.torus.conf --avoid sick -q -o without.dls
+	# Without a time there is no rate.
+	touch -r now before
+	fails propose
+}

@@ -121,6 +121,10 @@ told path whole --counters counted
 sed 's/== 5/== 4/' counted >earlier
 touch -d '1 hour ago' earlier
 told path whole --counters counted --earlier earlier
+for name in proposed listed; do
+	told path whole --counters counted --earlier earlier --max-errors 0 --max-downs 0 \
+		--max-recoveries 0 --propose-avoid sick
+done
 told path large 0,0,0 3,3,1 --return --all-lids
 told path whole H_2_2_0_1 --multicast 0xC000
 told path whole H_2_2_0_1 H_1_1_0_1 --multicast 0xC000

@@ -41,6 +41,17 @@ static const struct dl_setting options[] = {
 		 "running fabric's; without end ports, list the cables to replace" },
 	{ "earlier", DL_SETTING_BORROW, MEMBER(earlier), .arg = "FILE",
 	  .doc = "An earlier reading: only what was counted since" },
+	{ "propose-avoid", DL_SETTING_BORROW, MEMBER(propose), .arg = "FILE",
+	  .doc = "With --earlier: append the cables whose errors are above a limit to this list "
+		 "of what to avoid" },
+	{ "max-errors", DL_SETTING_NUMBER, MEMBER(max_errors), .max = INT32_MAX, .arg = "N",
+	  .doc = "Errors an hour that a cable may have (one in 10^12 bits)" },
+	{ "max-recoveries", DL_SETTING_NUMBER, MEMBER(max_recoveries), .max = INT32_MAX, .arg = "N",
+	  .doc = "Recoveries an hour (10)" },
+	{ "max-downs", DL_SETTING_NUMBER, MEMBER(max_downs), .max = INT32_MAX, .arg = "N",
+	  .doc = "Link-downs an hour (2)" },
+	{ "ring-share", DL_SETTING_NUMBER, MEMBER(ring_share), .max = 100, .arg = "PERCENT",
+	  .doc = "The part of a ring's cables that may be out of use (34)" },
 	{ "predicted", DL_SETTING_BORROW, MEMBER(predicted), .arg = "FILE",
 	  .doc = "Beside the ports that waited longest, what an emulation (emulate --json) "
 		 "predicts" },
@@ -65,6 +76,8 @@ static void path_check_options(const struct argp_state *state, void *to)
 		argp_error(state, "--jobs goes with either --through or --counters");
 	if (r->earlier && !r->counters)
 		argp_error(state, "--earlier goes with --counters");
+	if (r->propose && (!r->earlier || r->from || named))
+		argp_error(state, "--propose-avoid goes with --counters and --earlier alone");
 	if (named && (r->both_ways || r->all_lids || r->mlid || r->sl != PATH_SL))
 		argp_error(state, "--return, --all-lids, --multicast and --sl go with end ports");
 	if (r->predicted && (!r->counters || r->from || named))
@@ -102,6 +115,8 @@ static const struct tool_usage usage = {
 	       "  dateline path today --through 3,1,2/5\n"
 	       "  dateline path today --counters errors.txt\n"
 	       "  dateline path today --counters errors.txt --jobs squeue.txt\n"
+	       "  dateline path today --counters errors.txt --earlier before.txt --propose-avoid "
+	       "avoid\n"
 	       "\n"
 	       "Exit status: 0 all packets arrive, 1 some do not, 2 bad usage "
 	       "or input, 3 no fabric or no memory.",
@@ -145,6 +160,12 @@ static int path_answer(struct tool *tool, struct path_request *r, const struct t
 		err = path_between(r, &find, &tool->log, out);
 	else if (!err)
 		err = path_fabric_json(in, r, &tool->log, out);
+	if (!err && r->propose)
+		err = path_propose(tool, in, r, json_object_get(*out, "fabric"));
+	if (err) {
+		json_decref(*out);
+		*out = NULL;
+	}
 	dl_live_counters_release(&counters);
 	find_end(&find);
 	return err;
@@ -152,7 +173,14 @@ static int path_answer(struct tool *tool, struct path_request *r, const struct t
 
 int tool_cmd_path(struct tool *tool, int argc, char **argv)
 {
-	struct path_request r = { .sl = PATH_SL, .top = 20 };
+	struct path_request r = {
+		.sl = PATH_SL,
+		.top = 20,
+		.max_errors = -1,
+		.max_recoveries = 10,
+		.max_downs = 2,
+		.ring_share = 34,
+	};
 	json_t *document = NULL;
 	struct tool_input in;
 	int err, status = TOOL_EXIT_GOOD;

@@ -3,6 +3,8 @@
 #ifndef TOOL_PATH_H
 #define TOOL_PATH_H
 
+#include <time.h>
+
 #include "tools/common/find.h"
 
 #define PATH_SL 16 /* no SL given: that of the path */
@@ -14,6 +16,11 @@ struct path_request {
 	const char *predicted;			/* a file */
 	const struct dl_live_counters *counted; /* since the earlier reading; NULL: none */
 	double hours;				/* between both readings; 0: unknown */
+	time_t when;				/* the later one */
+	const char *propose;			/* the list to which cables are proposed */
+	int max_errors;				/* an hour; negative: by the rate of the cable */
+	unsigned int max_recoveries, max_downs;
+	unsigned int ring_share; /* per cent */
 	bool both_ways, all_lids;
 	uint16_t mlid; /* 0: unicast */
 	uint8_t sl;    /* or PATH_SL */
@@ -66,6 +73,22 @@ json_t *path_counters_json(const struct path_request *r, const struct dl_fabric 
 
 /* What a port counted that a bad cable causes. */
 uint64_t path_counted_faults(const struct dl_live_counters *c, uint32_t port);
+
+/* The same of both ends of a cable: link-downs, recoveries, errors. */
+#define PATH_CABLE_KINDS 3
+void path_counted_kinds(const struct dl_live_counters *c, const struct dl_fabric *f, uint32_t port,
+			uint64_t counted[PATH_CABLE_KINDS]);
+
+/* The cables that counted any of these, worst first, by an end.  0 or -ENOMEM. */
+int path_counted_worst(const struct path_request *r, const struct dl_fabric *f, uint32_t *ports,
+		       uint32_t *n);
+
+/*
+ * Append the cables above a limit to the list of --propose-avoid, and to the document of
+ * path_fabric_json() which, and which not.  0 or a negative errno, reported.
+ */
+int path_propose(struct tool *tool, const struct tool_input *in, const struct path_request *r,
+		 json_t *fabric);
 
 /* The node of a cable's end that is no switch, or DL_NONE. */
 uint32_t path_host_of(const struct dl_fabric *f, uint32_t port);

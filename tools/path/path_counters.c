@@ -106,6 +106,7 @@ int path_counters_read(const struct tool *tool, struct path_request *r, const st
 	int err = counters_read_one(tool, r, r->counters, f, out, &now);
 
 	r->counted = out;
+	r->when = now;
 	if (!err && r->earlier)
 		err = counters_read_one(tool, r, r->earlier, f, &then, &before);
 	if (!err && r->earlier) {
@@ -178,6 +179,30 @@ static uint32_t counted_sort(const struct path_request *r, const struct dl_fabri
 	}
 	qsort(out, count, sizeof(*out), counted_compare);
 	return count;
+}
+
+_Static_assert(CABLE_KINDS == PATH_CABLE_KINDS, "the kinds of path.h");
+
+void path_counted_kinds(const struct dl_live_counters *c, const struct dl_fabric *f, uint32_t port,
+			uint64_t counted[PATH_CABLE_KINDS])
+{
+	for (unsigned int k = 0; k < PATH_CABLE_KINDS; k++)
+		counted[k] = counted_sum(c, port, LINK_DOWN + k) +
+			     counted_sum(c, f->ports[port].peer, LINK_DOWN + k);
+}
+
+int path_counted_worst(const struct path_request *r, const struct dl_fabric *f, uint32_t *ports,
+		       uint32_t *n)
+{
+	struct path_counted *c = calloc(f->nports + 1ul, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	*n = counted_sort(r, f, NULL, LINK_DOWN, CABLE_KINDS, true, c);
+	for (uint32_t i = 0; i < *n; i++)
+		ports[i] = c[i].port;
+	free(c);
+	return 0;
 }
 
 /* The paths through both directions; null for a host's own cable. */

@@ -92,6 +92,18 @@ static void print_errors(const json_t *errors, FILE *to)
 	}
 }
 
+/* Cables for the list of --propose-avoid, and those that are not. */
+static void print_proposed(const json_t *cables, const char *title, FILE *to)
+{
+	const json_t *cable;
+	size_t i;
+
+	if (json_array_size(cables))
+		fprintf(to, "%s:\n", title);
+	json_array_foreach(cables, i, cable)
+		tool_print(to, cable, "  " CABLE("") "\n    {why}{?reason}: {reason}{/}\n");
+}
+
 static void print_fabric(const json_t *fabric, FILE *to)
 {
 	const json_t *port;
@@ -100,6 +112,8 @@ static void print_fabric(const json_t *fabric, FILE *to)
 	tool_print(to, fabric,
 		   "counters of {ports#port}{?hours}, since {hours:0.2} hours before{/}\n");
 	print_errors(tool_at(fabric, "errors"), to);
+	print_proposed(tool_at(fabric, "proposed"), "proposed to be taken out of use", to);
+	print_proposed(tool_at(fabric, "not_proposed"), "above a limit, and not proposed", to);
 	fputs(json_array_size(tool_at(fabric, "waiting")) ?
 		      "congestion: packets discarded, then share of all waiting, most first:\n" :
 		      "no congestion: no port waited to send\n",

@@ -6,7 +6,8 @@
    however late flow-control packets are.  After the receiver has heard the sender's
    count and the sender the receiver's answer, with nothing under way, no credit is
    missing ([iba_whole]).  With counters of any size above the receiver's buffer, the
-   scheme of rules E1 does not overflow either ([pcie_room]).
+   scheme of rules E1 does not overflow either ([pcie_room]), and one message with nothing
+   else under way makes its credit whole ([pcie_whole]).
    Proves, of doc/rules.md: rules C1, C3, C5 and E1.
 
    The wire is a list, oldest first.  Blocks and packets are counted in Z. *)
@@ -219,13 +220,29 @@ Proof.
     destruct R as [L R]. exists t, f, g, m. simpl. repeat split; auto. eapply rising_less; eauto.
 Qed.
 
+Lemma pcie_reached_sound k : pcie_reached k -> pcie_sound k.
+Proof.
+  intros K. induction K as [|k k' K IH E]; [|eapply pcie_stays; eauto].
+  exists 0, 0, 0, []. simpl. repeat split; auto; lia.
+Qed.
+
 (* Theorem 9c.  What is in the buffer and on its way to it never exceeds the buffer. *)
 Theorem pcie_room k : pcie_reached k -> held k + flying k <= alloc.
 Proof.
-  intros K. assert (I : pcie_sound k).
-  { induction K as [|k k' K IH E]; [|eapply pcie_stays; eauto].
-    exists 0, 0, 0, []. simpl. repeat split; auto; lia. }
-  destruct I as (t & f & g & m & _ & _ & _ & _ & _ & S & B & P & R). apply rising_up in R. lia.
+  intros K. destruct (pcie_reached_sound k K) as (t & f & g & m & _ & _ & _ & _ & _ & S & B & P & R).
+  apply rising_up in R. lia.
+Qed.
+
+(* Theorem 9d.  With nothing under way, one credit message gives the sender all free places. *)
+Theorem pcie_whole t b f h : pcie_reached (Pcie t b f h 0 []) ->
+  pcie_reached (Pcie t (alloc - h) f h 0 []).
+Proof.
+  intros K. pose proof (pcie_room _ K) as R. simpl in R.
+  assert (X : (t - f) mod counter = h).
+  { destruct (pcie_reached_sound _ K) as (t' & f' & g & m & T & F & L & H & W & S & B & P & _).
+    simpl in *. subst t f. rewrite <- Zminus_mod. replace (t' - f') with h by lia.
+    apply Z.mod_small. lia. }
+  rewrite <- X. eapply PNext; [eapply PNext; [exact K|apply PAdvertise]|apply PLearn].
 Qed.
 
 End Pcie.

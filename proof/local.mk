@@ -4,7 +4,7 @@ EXTRA_DIST += proof/Makefile proof/check.bash proof/Net.v proof/Drain.v \
 	proof/Dor.v proof/Torus.v proof/Anysl.v proof/Broken.v proof/Multicast.v proof/Early.v \
 	proof/Claim.v proof/Tree.v proof/Transition.v \
 	proof/Checker.v proof/Change.v proof/Six.v \
-	proof/Credit.v proof/Service.v proof/Worm.v proof/Extract.v proof/Model.v \
+	proof/Credit.v proof/Service.v proof/Fair.v proof/Worm.v proof/Extract.v proof/Model.v \
 	proof/conform.bash proof/conform.ml proof/mutants.py proof/planted.bash
 
 .PHONY: check-proof

@@ -242,7 +242,8 @@ Proof.
   { destruct (pcie_reached_sound _ K) as (t' & f' & g & m & T & F & L & H & W & S & B & P & _).
     simpl in *. subst t f. rewrite <- Zminus_mod. replace (t' - f') with h by lia.
     apply Z.mod_small. lia. }
-  rewrite <- X. eapply PNext; [eapply PNext; [exact K|apply PAdvertise]|apply PLearn].
+  replace (alloc - h) with (alloc - (t - f) mod counter) by lia.
+  eapply PNext; [eapply PNext; [exact K|apply PAdvertise]|apply PLearn].
 Qed.
 
 End Pcie.

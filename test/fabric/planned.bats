@@ -328,3 +328,59 @@ propose() {
 	touch -r now before
 	fails propose
 }
+
+# traffic OUT...: a scenario that emulates the change to without.dls and back; while it
+# is in force, the cables OUT are unplugged.
+traffic() {
+	local cable
+
+	echo 'duration_ns: 5000000'
+	echo 'traffic: [{pattern: uniform, load: 0.2, stop_ns: 4900000}]'
+	echo 'faults:'
+	echo '  - {at_ns: 100000, fault: rewrite, snapshot: without.dls, smp_ns: 5000, in_flight: 1}'
+	for cable; do
+		echo "  - {at_ns: 2300000, fault: link_down, node: ${cable%/*}, port: ${cable#*/}, for_ns: 200000}"
+	done
+	echo '  - {at_ns: 2700000, fault: rewrite, snapshot: whole.dls, smp_ns: 5000, in_flight: 1}'
+}
+
+# emulated NAME: NAME.json by NAME.yaml.  Status 1: packets are lost, to closed entries.
+emulated() {
+	dateline emulate whole.dls --scenario "$1.yaml" --json -q >"$1.json" || (($? == 1))
+}
+
+# What arrives in the emulation $1, what is lost and how far it goes.
+arrivals() {
+	jq -S '[.delivered_packets, .dropped_packets, .drops, .in_flight, .packet_hops]' "$1"
+}
+
+@test "traffic: unplugging what is out of use costs no packet" {
+	local round mode cable lines
+
+	for ((round = 0; round < ${DATELINE_EVENTS:-4}; round++)); do
+		mode=$( ((round % 2)) && echo any-sl || echo proven)
+		dateline gen 4 4 3 -q -o f
+		dateline route f.net --torus-config f.torus.conf --mode "$mode" -q -o whole.dls
+		random_list >avoid
+		# A storm: all cables of one switch but two.
+		((round % 4 != 3)) || printf 'cable S_1_2_1/%d\n' 1 2 3 4 >>avoid
+		dateline route f.net --torus-config f.torus.conf --mode "$mode" --avoid avoid \
+			-o without.dls 2>told || (($? == 1))
+		lines=()
+		while read -r cable; do
+			grep -qF "cable \"${cable%/*}\" port ${cable#*/} " <(grep 'out of use' told) ||
+				continue
+			lines+=("$cable")
+		done < <(sed -n 's/^cable //p' avoid | sort -u)
+		traffic >quiet.yaml
+		traffic "${lines[@]}" >unplugged.yaml
+		emulated quiet
+		emulated unplugged
+		same "traffic of round $round" <(arrivals quiet.json) <(arrivals unplugged.json)
+		jq -e '.deadlock == false and (.drops // {} | keys - ["no_entry"] == [])' unplugged.json
+	done
+	# In use, the same cable loses packets.
+	traffic S_1_1_0/1 | sed /rewrite/d >used.yaml
+	emulated used
+	(($(jq .dropped_packets used.json) > 0))
+}

@@ -151,9 +151,58 @@ static void an_only_way_stays_in_use(void **state)
 	osm_fixture_free(x);
 }
 
+/*
+ * A switch falls silent after so many writes of the change that takes a cable out of
+ * use: the cable is not called safe while anything leads across it, and when the dead
+ * switch is gone, it is out of use after all.  Returns whether the first sweep failed.
+ */
+static bool dies_meanwhile(unsigned int s, unsigned int after)
+{
+	struct osm_fixture *x = osm_fixture_torus(X, Y, "avoid=" LIST " drain_ms=1");
+	osm_switch_t *dead = osm_fixture_switch(x, s);
+	char a[32], text[100];
+	bool unfinished;
+
+	write_list("# nothing\n");
+	osm_fixture_join(x, 0xC000, 0, 0, X * Y);
+	assert_true(osm_fixture_sweep(x));
+	name_of(x, 0, a, sizeof(a));
+	snprintf(text, sizeof(text), "cable %s/%u\n", a, port_to(x, 0, 1));
+	write_list(text);
+	x->dies = osm_fixture_hardware(x, dead);
+	x->dies_after = after;
+	osm_fixture_sweep(x);
+	unfinished = osm_fixture_logged(x, "ERR DL26") > 0;
+	assert_true(!osm_fixture_logged(x, "DL41") || !(sends(x, 0, 1) || sends(x, 1, 0)));
+	osm_fixture_drop(x, dead);
+	assert_true(osm_fixture_sweep(x));
+	assert_false(sends(x, 0, 1) || sends(x, 1, 0));
+	assert_int_equal(osm_fixture_logged(x, "DL41: safe to unplug"), 1);
+	assert_int_equal(osm_fixture_logged(x, "ERR DL34"), 0);
+	/* Back, without the dead one. */
+	write_list("");
+	assert_true(osm_fixture_sweep(x));
+	assert_true(sends(x, 0, 1) && sends(x, 1, 0));
+	unlink(LIST);
+	osm_fixture_free(x);
+	return unfinished;
+}
+
+static void a_switch_dies_while_a_cable_is_taken_out(void **state)
+{
+	unsigned int unfinished = 0;
+
+	(void)state;
+	for (unsigned int s = 2; s < X * Y; s++)
+		for (unsigned int after = 0; after < 6; after++)
+			unfinished += dies_meanwhile(s, after);
+	assert_true(unfinished > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_switch_dies_while_a_cable_is_taken_out),
 		cmocka_unit_test(a_cable_and_a_switch_go_and_come_back),
 		cmocka_unit_test(an_only_way_stays_in_use),
 	};

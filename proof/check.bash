@@ -87,6 +87,21 @@ assumptions() {
 	[[ -s $LOGS/answers-$1 ]] || failures+=("no statements in $1.v")
 }
 
+# Every theorem stands in doc/rules.md, at the sentence that it supports.
+cited() {
+	local file name missing=0
+
+	for file in "${FILES[@]}"; do
+		while read -r name; do
+			grep -q "\`$name\`" "$HERE/../doc/rules.md" || {
+				printf '%s of %s.v\n' "$name" "$file"
+				missing=1
+			}
+		done < <(sed -nE 's/^(Theorem|Corollary) ([a-z_A-Z0-9]+).*/\2/p' "$HERE/$file.v")
+	done
+	return "$missing"
+}
+
 # ---- the checker ------------------------------------------------------------
 
 DATELINE=$BUILD/dateline
@@ -224,6 +239,8 @@ for file in "${FILES[@]}"; do
 	expect "$file.v has no axiom" honest "$file"
 	expect "$file.v" make -s -C "$HERE" O="$OUT" "$OUT/$file.vo"
 done
+
+expect "doc/rules.md cites every theorem" cited
 
 heading "Assumptions"
 for file in "${FILES[@]}"; do

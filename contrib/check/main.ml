@@ -4,8 +4,9 @@
    An independent check of `dateline verify --certificate`: it shares nothing with
    the library.  Checker.check decides; it is extracted from proof/Checker.v, whose
    theorems say what follows when it accepts.  To be trusted beside it: dumps.ml,
-   which reads DIR, and this file, which hands it to the checker and compares the
-   checksums that tie the certificate to the tables (lib/verify/certificate.c).
+   which reads DIR, world.ml, which hands it to the checker, change.ml for plans, and
+   this file, which compares the checksums that tie the certificate to the tables
+   (lib/verify/certificate.c).  Not search.ml.
 
    Prints "accepted" with status 0, or what is wrong with status 1. *)
 

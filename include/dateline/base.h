@@ -164,8 +164,8 @@ const char *dl_number_scan(const char *text, unsigned int base, uint64_t *out);
 
 /*
  * Is the whole text one number from min to max, decimal without leading zeros
- * (which some read as octal) or 0x...?  The same for a decimal number with up
- * to six decimals; it and its limits are in millionths.
+ * (which some read as octal) or 0x...?  The same for a decimal number, rounded to
+ * six decimals; it and its limits are in millionths.
  */
 bool dl_number_parse(const char *text, int64_t min, int64_t max, int64_t *out);
 bool dl_decimal_parse(const char *text, int64_t min, int64_t max, int64_t *out);

@@ -452,6 +452,10 @@ static inline uint64_t dl_emu_rate_bytes(struct dl_emu_rate r)
 int dl_emu_link_rate(const struct dl_fabric *f, const struct dl_emu_config *c, uint32_t port,
 		     struct dl_emu_rate *out);
 
+/* What the cable at a port adds to a bit's time, in ps. */
+uint64_t dl_emu_cable_delay(const struct dl_fabric *f, const struct dl_emu_config *c,
+			    uint32_t port);
+
 /* ---- patterns of traffic ---------------------------------------------------- */
 
 /*
@@ -577,8 +581,9 @@ uint32_t dl_emu_traffic_source(const struct dl_emu_traffic *t, uint32_t flow);
 /* Messages that a flow may have under way; 0: an open loop. */
 uint32_t dl_emu_traffic_window(const struct dl_emu_traffic *t, uint32_t flow);
 
-/* The load of a flow, in millionths of its adapter's link; 0: a closed loop. */
-uint32_t dl_emu_traffic_load(const struct dl_emu_traffic *t, uint32_t flow);
+/* The entry that a flow is of. */
+const struct dl_emu_traffic_entry *dl_emu_traffic_entry(const struct dl_emu_traffic *t,
+							uint32_t flow);
 
 /*
  * The share of a flow's messages that go to an adapter; negative for patterns in
@@ -648,6 +653,7 @@ void dl_emu_scenario_set_threads(struct dl_emu_scenario *s, uint32_t threads);
 int dl_emu_scenario_set_program(struct dl_emu_scenario *s, struct dl_emu_program *p,
 				const uint32_t *port);
 
+uint64_t dl_emu_scenario_seed(const struct dl_emu_scenario *s);
 /* Another seed than the scenario's. */
 void dl_emu_scenario_set_seed(struct dl_emu_scenario *s, uint64_t seed);
 
@@ -714,6 +720,8 @@ struct dl_emu_point {
 	bool done, finding, deadlock;
 	double offered, throughput;
 	struct dl_emu_latency latency; /* of all levels */
+	double latency_error;	       /* of the mean: half its 95 % confidence interval, ns */
+	uint64_t settled;	       /* the end of the warm-up, given or found, ps */
 	uint64_t delivered, dropped, in_flight, packet_hops;
 };
 
@@ -731,11 +739,26 @@ int dl_emu_scenario_point(const struct dl_emu_scenario *s, const struct dl_emu_l
 int dl_emu_scenario_bound(const struct dl_emu_scenario *s, double *bound);
 
 /*
- * The load at which the fabric saturates: where less than 95 per cent of the
- * load offered arrive, or the mean latency is three times that of the first
- * point; between two points by straight lines.  Negative: not reached.
+ * The mean latency of a packet at no load, in closed form, over all that the traffic
+ * sends.  0 or a negative errno as above.
  */
-double dl_emu_saturation(const struct dl_emu_point *points, uint32_t n);
+int dl_emu_scenario_zero_load(const struct dl_emu_scenario *s, double *ns);
+
+/* Where a fabric saturates.  Negative numbers: not reached, or not known. */
+struct dl_emu_saturation {
+	double zero_load_ns; /* in closed form; measured at 1 % where there is none */
+	/*
+	 * The load at which the mean latency is three times that, or less than 95 per
+	 * cent of the load arrive, or traffic deadlocks; by bisection to 1 %.
+	 */
+	double load;
+	double accepted; /* throughput at a load of 1 */
+	double bound;	 /* dl_emu_scenario_bound() */
+};
+
+/* The same whatever loads a sweep has; `name` as in struct dl_emu_load. */
+int dl_emu_scenario_saturation(const struct dl_emu_scenario *s, const char *name,
+			       dl_emu_watch watch, void *context, struct dl_emu_saturation *out);
 
 #ifdef __cplusplus
 }

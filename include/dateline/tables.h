@@ -460,6 +460,7 @@ struct dl_snapshot_about {
 	char mode[32];	 /* of the engine dateline: "proven"; "": unknown */
 	uint64_t fabric; /* dl_snapshot_fabric_id() */
 	enum dl_snapshot_sls sls;
+	uint64_t sum; /* the checksum of its file, or of its manifest; 0: it has none */
 };
 
 /* A further text of a snapshot: "dateline-torus.dump", "dateline-partial.txt". */

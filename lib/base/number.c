@@ -56,20 +56,30 @@ bool dl_number_parse(const char *text, int64_t min, int64_t max, int64_t *out)
 bool dl_decimal_parse(const char *text, int64_t min, int64_t max, int64_t *out)
 {
 	int64_t unit = MILLION, value = 0;
-	bool point = false;
+	bool point = false, up = false;
 
-	if (number_digit(text[0]) > 9)
+	if (number_digit(text[*text == '.']) > 9)
 		return false;
 	for (; *text; text++) {
 		if (*text == '.' && !point && text[1]) {
 			point = true;
 			continue;
 		}
-		if (number_digit(*text) > 9 || (point && unit == 1) ||
-		    value > INT64_MAX / 10 / MILLION)
+		if (number_digit(*text) > 9)
+			return false;
+		if (point && unit == 1) { /* rounded: the first digit too many decides */
+			up |= unit && number_digit(*text) >= 5;
+			unit = 0;
+		}
+		if (!unit)
+			continue;
+		if (value > INT64_MAX / 10 / MILLION)
 			return false;
 		value = 10 * value + number_digit(*text);
 		unit /= point ? 10 : 1;
 	}
-	return !__builtin_mul_overflow(value, unit, out) && *out >= min && *out <= max;
+	if (__builtin_mul_overflow(value, unit ? unit : 1, out) ||
+	    __builtin_add_overflow(*out, up, out))
+		return false;
+	return *out >= min && *out <= max;
 }

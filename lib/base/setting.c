@@ -131,8 +131,7 @@ void dl_setting_expected(const struct dl_setting *s, char *text, size_t size)
 			 (long long)s->min, (long long)s->max);
 		break;
 	case DL_SETTING_DECIMAL:
-		snprintf(text, size, "a number from %g to %g with at most six decimals",
-			 s->min / 1e6, s->max / 1e6);
+		snprintf(text, size, "a number from %g to %g", s->min / 1e6, s->max / 1e6);
 		break;
 	case DL_SETTING_WORD:
 		snprintf(text, size, "one of: %s", s->words);

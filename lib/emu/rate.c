@@ -43,3 +43,13 @@ int dl_emu_link_rate(const struct dl_fabric *f, const struct dl_emu_config *c, u
 	return dl_emu_rate_of(agreed.speed ? agreed.speed : c->default_speed,
 			      agreed.width ? agreed.width : c->default_width, out);
 }
+
+uint64_t dl_emu_cable_delay(const struct dl_fabric *f, const struct dl_emu_config *c, uint32_t port)
+{
+	uint32_t peer = f->ports[port].peer;
+	uint32_t mm = c->cable_mm_all;
+
+	if (c->cable_mm)
+		mm = c->cable_mm[port] ? c->cable_mm[port] : c->cable_mm[peer];
+	return 5 * (uint64_t)mm; /* 5 ns a metre */
+}

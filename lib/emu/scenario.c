@@ -554,6 +554,11 @@ int dl_emu_scenario_read(const char *path, const struct dl_tables *t,
 	return err;
 }
 
+uint64_t dl_emu_scenario_seed(const struct dl_emu_scenario *s)
+{
+	return s->config.seed;
+}
+
 void dl_emu_scenario_set_seed(struct dl_emu_scenario *s, uint64_t seed)
 {
 	s->config.seed = seed;

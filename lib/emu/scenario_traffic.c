@@ -221,7 +221,7 @@ static const struct dl_setting traffic_keys[] = {
 	{ "level", NUMBER, ENTRY(level), .max = 1 },
 	{ "sl", .read = entry_read_sl },
 	{ "management", WORD, ENTRY(management), .words = "false true" },
-	{ "load", DECIMAL, ENTRY(load), 1, 10 * DL_EMU_LOAD_ONE },
+	{ "load", DECIMAL, ENTRY(load), 1, 1000 * DL_EMU_LOAD_ONE },
 	{ "window", NUMBER, ENTRY(window), 1, 1024 },
 	{ "arrival", WORD, ENTRY(periodic), .words = "random periodic" },
 	{ "bytes", .read = entry_read_bytes },

@@ -269,16 +269,6 @@ int dl_emu_program_switches(struct dl_emu *e, const struct dl_tables *t, const u
 
 /* ---- arrays ------------------------------------------------------------ */
 
-static uint64_t cable_delay(const struct dl_emu *e, uint32_t port)
-{
-	uint32_t peer = e->f->ports[port].peer;
-	uint32_t mm = e->c.cable_mm_all;
-
-	if (e->c.cable_mm)
-		mm = e->c.cable_mm[port] ? e->c.cable_mm[port] : e->c.cable_mm[peer];
-	return 5 * (uint64_t)mm; /* 5 ns a metre */
-}
-
 #define LINE 64 /* of a cache, in bytes */
 
 /* All zero, from the beginning of a cache line on. */
@@ -356,7 +346,7 @@ static int set_up_port(struct dl_emu *e, uint32_t i)
 		       dl_fabric_node_name(e->f, port->node), port->num);
 		return -EINVAL;
 	}
-	delay = cable_delay(e, i);
+	delay = dl_emu_cable_delay(e->f, &e->c, i);
 	p->delay = delay <= UINT32_MAX ? delay : UINT32_MAX;
 	p->fcp_time = dl_emu_rate_time(p->rate, DL_LINK_FCP_SYMBOLS);
 	p->look = p->delay + dl_emu_rate_time(p->rate, DL_EMU_ROUTE_BYTES) + e->c.switch_latency_ps;

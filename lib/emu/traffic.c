@@ -309,21 +309,38 @@ uint32_t dl_emu_traffic_window(const struct dl_emu_traffic *t, uint32_t flow)
 	return t->spec->entries[t->flows[flow].entry].window;
 }
 
-uint32_t dl_emu_traffic_load(const struct dl_emu_traffic *t, uint32_t flow)
+const struct dl_emu_traffic_entry *dl_emu_traffic_entry(const struct dl_emu_traffic *t,
+							uint32_t flow)
 {
-	return t->spec->entries[t->flows[flow].entry].load;
+	return &t->spec->entries[t->flows[flow].entry];
+}
+
+/* Which part of the targets an adapter is. */
+static double traffic_target_share(const struct dl_emu_traffic_entry *e, uint32_t adapter)
+{
+	double n = 0;
+
+	for (uint32_t i = 0; i < e->ntargets; i++)
+		n += e->targets[i] == adapter;
+	return n / e->ntargets;
 }
 
 double dl_emu_traffic_share(const struct dl_emu_traffic *t, uint32_t flow, uint32_t dst)
 {
 	const struct flow *f = &t->flows[flow];
+	const struct dl_emu_traffic_entry *e = &t->spec->entries[f->entry];
+	double even = dst == f->src ? 0 : 1.0 / (t->spec->nadapters - 1), hot;
 
-	switch (t->spec->entries[f->entry].pattern) {
+	switch (e->pattern) {
 	case DL_EMU_PATTERN_UNIFORM:
 	case DL_EMU_PATTERN_ALL_TO_ALL:
-		return dst == f->src ? 0 : 1.0 / (t->spec->nadapters - 1);
+		return even;
 	case DL_EMU_PATTERN_HOTSPOT:
+		hot = 1e-6 * e->fraction;
+		return (dst == f->src ? 0 : hot * traffic_target_share(e, dst)) +
+		       (1 - hot + hot * traffic_target_share(e, f->src)) * even;
 	case DL_EMU_PATTERN_INCAST:
+		return traffic_target_share(e, f->src) > 0 ? -1 : traffic_target_share(e, dst);
 	case DL_EMU_PATTERN_MULTICAST:
 	case DL_EMU_PATTERN_TRACE:
 		return -1;

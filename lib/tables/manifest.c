@@ -279,6 +279,7 @@ int dl_snapshot_read_manifest(FILE *from, const char *name, const struct dl_log 
 	}
 	if (!err)
 		err = dl_snapshot_read_about(text, len, name, log, m);
+	m->about.sum = err ? 0 : dl_tables_sum_of(text, len);
 	free(text);
 	return err;
 }

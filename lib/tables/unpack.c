@@ -536,6 +536,7 @@ int dl_snapshot_unpack(FILE *from, const char *name, const struct dl_log *log,
 		checksum = dl_tables_sum_end(u.sum);
 	if (!err)
 		err = check_sum(&u, checksum);
+	s->about.sum = checksum;
 	ZSTD_freeDCtx(u.z);
 	free(u.buffer);
 	return err;

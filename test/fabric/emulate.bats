@@ -499,7 +499,7 @@ some_ports() {
 	cmp "$T/sweep.1" "$T/sweep.3"
 	holds '[.sweep[].load] == [0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 1]'
 	holds '[.sweep[].latency_ns_mean] | . == sort'
-	holds '.saturation_load == null or .saturation_load > 0.4'
+	holds '.saturation_load == .saturation.load and .saturation.load > 0.4'
 	dateline emulate "$T/routed" --scenario "$T/scenario.yaml" \
 		--sweep $range >"$T/words"
 	grep -q '^saturation: ' "$T/words"

@@ -161,3 +161,75 @@ share='.qos[0].by_sl | .[0].delivered_bytes / .[1].delivered_bytes'
 	holds "$(value '.qos[0].latency_ns_max' "${all[@]/1000.5/10.5}") < $(value \
 		'.qos[0].latency_ns_max' "${all[@]}")"
 }
+
+# swept RANGE [LINE...]: a sweep of these lines of a scenario.
+swept() {
+	local range=$1 status=0
+
+	shift
+	printf '%s\n' "$@" >"$T/scenario.yaml"
+	dateline emulate "$T/f" --scenario "$T/scenario.yaml" --sweep "load=$range" --json \
+		>"$T/result" || status=$?
+	((status < 2))
+}
+
+@test "saturation: the fabric's, whatever the loads of the sweep" {
+	local range uniform=('duration_ns: 100000' 'traffic:' '  - {pattern: uniform, load: 0.3}')
+
+	for range in 0.1:1:0.3 .5:.5:1 0.3333333:0.7:0.2; do
+		swept "$range" "${uniform[@]}"
+		jq -c '[.zero_load_ns, .saturation]' "$T/result"
+	done | sort -u >"$T/found"
+	[[ $(wc -l <"$T/found") == 1 ]]
+	jq -e '.saturation | .load > .5 and .load < .95 and .accepted > .5 and .accepted <= .bound' \
+		"$T/result"
+	# It saturates there: not below.
+	range=$(jq '.saturation.load' "$T/result")
+	swept "$(jq -n "$range * .97"):$(jq -n "$range * 1.03"):$(jq -n "$range * .06")" "${uniform[@]}"
+	jq -e '(3 * .zero_load_ns) as $limit | .sweep | .[0].latency_ns_mean < $limit and
+		(.[1].latency_ns_mean > $limit or
+		.[1].throughput_fraction < .95 * .[1].offered_fraction)' "$T/result"
+	# The tornado goes 1 of 2 links round one way of rings of 4: no link but the adapters' is shared.
+	swept 1:1:1 'traffic:' '  - {pattern: tornado, load: 0.3}'
+	holds "$(jq .saturation.bound "$T/result") == 1"
+	# Three adapters to one.
+	swept 1:1:1 'traffic:' '  - {pattern: incast, targets: [0], sources: [1, 2, 3], load: 0.3}'
+	holds "$(jq '.saturation.bound * 12' "$T/result") | . > .999 and . < 1.001"
+	holds "$(jq '.saturation.load * 3' "$T/result") | . > .6 and . < 1"
+	# Where shares are not known there is no bound, and the latency is measured.
+	swept 1:1:1 'traffic:' '  - {pattern: uniform, load: 0.3}' \
+		'  - {pattern: shift, by: 1, window: 1, sources: [0], count: 1}'
+	jq -e '.saturation.bound == null and .zero_load_ns > 300' "$T/result"
+}
+
+@test "zero_load_ns: what packets take that meet no others" {
+	local how want got
+
+	for how in 'switching: store_and_forward' 'switching: wormhole' 'cable_m: 30' 'mtu: 512' \
+		'cables: [{node: S_0_0_0, port: 1, length_m: 500}]'; do
+		swept 1:1:1 "$how" duration_ns:\ 1000 'traffic:' \
+			'  - {pattern: shift, by: 1, load: 0.3, bytes: [[2048, 1]]}'
+		want=$(jq .zero_load_ns "$T/result")
+		# One message of each adapter, to its neighbour; two of them cross others.
+		got=$(value '[.qos[0].latency_ns_mean, .in_flight]' "$how" 'duration_ns: 9000000' \
+			'traffic:' '  - {pattern: shift, by: 1, load: 0.0003, count: 1, bytes: 2048}' |
+			jq '.[0]')
+		say "$how: $want $got"
+		holds "$want / $got | . > .99 and . < 1.01"
+	done
+}
+
+@test "results name scenario, seed and snapshot; sweeps are tables in CSV" {
+	local file=$T/scenario.yaml
+
+	printf '%s\n' 'seed: 7' 'traffic:' '  - {pattern: uniform, load: 0.3}' >"$file"
+	dateline emulate "$T/f" --scenario "$file" --json >"$T/result"
+	jq -e --arg file "$file" '.scenario == $file and .seed == 7 and
+		(.snapshot | test("^0x[0-9a-f]{16}$"))' "$T/result"
+	dateline emulate "$T/f" --scenario "$file" --seed 9 --sweep load=0.1:0.2:0.1 --csv >"$T/csv"
+	[[ $(wc -l <"$T/csv") == 3 ]]
+	awk -F, 'NR == 1 { n = NF; for (i = 1; i <= n; i++) at[$i] = i }
+		NF != n { exit 1 }
+		NR > 1 && ($at["seed"] != 9 || $at["snapshot"] !~ /^0x/) { exit 1 }' "$T/csv"
+	run -2 dateline emulate "$T/f" --scenario "$file" --csv
+}

@@ -46,7 +46,7 @@ test_unit_compact_SOURCES = test/unit/compact.c tools/hops/compact.c
 # Links and the emulator.
 UNIT_TESTS += test/unit/arbiter test/unit/arbiter_shares test/unit/credit test/unit/fcp \
 	test/unit/slarb test/unit/events test/unit/emu test/unit/emu_safety test/unit/emu_shards \
-	test/unit/emu_model test/unit/programs test/unit/rewrite test/unit/traffic test/unit/emulate_sweep
+	test/unit/emu_model test/unit/programs test/unit/rewrite test/unit/traffic
 # The emulator's threads under ThreadSanitizer, which sees only what is compiled
 # for it, and does not go with AddressSanitizer.
 if !SANITIZERS

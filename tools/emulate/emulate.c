@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,30 +16,24 @@ struct request {
 	struct tool_input_options input;
 	const char *scenario, *counters, *program, *hosts;
 	int64_t seed; /* -1: the scenario's */
+	bool csv;
 	struct emulate_sweep sweep;
 };
 
-/* "0.25" in millionths. */
+/* "0.25" in millionths, up to a ":" or the end. */
 static const char *emulate_parse_load(const char *text, uint32_t *out)
 {
-	uint32_t value = 0, unit = DL_EMU_LOAD_ONE;
-	bool point = false, digit = false;
+	const char *end = strchrnul(text, ':');
+	char number[32] = "";
+	int64_t value;
 
-	for (; (*text >= '0' && *text <= '9') || (*text == '.' && !point); text++) {
-		if (*text == '.') {
-			point = true;
-			continue;
-		}
-		if (point)
-			unit /= 10;
-		if (!unit || value > 10 * DL_EMU_LOAD_ONE)
-			return NULL;
-		digit = true;
-		value = point ? value + (*text - '0') * unit :
-				10 * value + (*text - '0') * DL_EMU_LOAD_ONE;
-	}
+	if (end - text >= (ptrdiff_t)sizeof(number))
+		return NULL;
+	memcpy(number, text, end - text);
+	if (!dl_decimal_parse(number, 0, 1000 * (int64_t)DL_EMU_LOAD_ONE, &value))
+		return NULL;
 	*out = value;
-	return digit && value <= 10 * DL_EMU_LOAD_ONE ? text : NULL;
+	return end;
 }
 
 static int emulate_read_sweep(const struct dl_setting *setting, void *to, const char *text,
@@ -77,9 +72,10 @@ static const struct dl_setting options[] = {
 	  .doc = "Seed, instead of the scenario's" },
 	{ "sweep", .call = emulate_read_sweep, .arg = "[NAME.]load=A:B:STEP",
 	  .expected = "[NAME.]load=A:B:STEP, such as load=0.1:1:0.1, at most "
-		      "10 and in at most 10000 steps",
+		      "1000 and in at most 10000 steps",
 	  .doc = "One run for each load from A to B, of the entry NAME or of "
 		 "all entries with a load" },
+	{ "csv", DL_SETTING_FLAG, MEMBER(csv), .doc = "Print a sweep as a table in CSV" },
 	{ "threads", DL_SETTING_NUMBER, MEMBER(sweep.threads), 1, 1024, .arg = "N",
 	  .doc = "Threads for the runs of a sweep (one for each core), or for a "
 		 "single run (as many as pay)" },
@@ -98,6 +94,8 @@ static void emulate_check(const struct argp_state *state, void *to)
 		argp_error(state, "--hosts goes with --program");
 	if (r->sweep.step && r->program)
 		argp_error(state, "--sweep does not go with --program");
+	if (r->csv && !r->sweep.step)
+		argp_error(state, "--csv goes with --sweep");
 	if (r->sweep.step && r->counters)
 		argp_error(state, "--write-counters does not go with --sweep");
 }
@@ -166,13 +164,31 @@ static bool emulate_watch(void *context, struct dl_emu *emu, uint64_t end)
 
 /* ---- running ----------------------------------------------------------- */
 
+/* What a result is of. */
+static void emulate_name_source(json_t *document, const struct request *r,
+				const struct tool_input *in, uint64_t seed)
+{
+	uint64_t sum = in->snapshot.about.sum;
+
+	if (!document)
+		return;
+	json_object_set_new(document, "scenario",
+			    r->scenario ? json_string(r->scenario) : json_null());
+	json_object_set_new(document, "seed", json_integer((json_int_t)seed));
+	json_object_set_new(document, "snapshot",
+			    sum ? json_sprintf("0x%016" PRIx64, sum) : json_null());
+}
+
 /* With --json the document itself; it is released. */
-static int emulate_show(const struct tool *tool, const struct emulate_run *r, json_t *document)
+static int emulate_show(const struct tool *tool, const struct emulate_run *r, bool csv,
+			json_t *document)
 {
 	if (tool->json || !document || tool_json_failed())
 		return tool_print_json(tool, document);
 	if (r)
 		emulate_print(document, r, stdout);
+	else if (csv)
+		emulate_sweep_print_csv(document, stdout);
 	else
 		emulate_sweep_print(document, stdout);
 	json_decref(document);
@@ -180,8 +196,9 @@ static int emulate_show(const struct tool *tool, const struct emulate_run *r, js
 }
 
 static int emulate_run_once(const struct tool *tool, const struct request *r,
-			    struct emulate_run *run, int *status)
+			    const struct tool_input *in, struct emulate_run *run, int *status)
 {
+	json_t *document;
 	struct watcher w = { .show = tool_shows_progress(tool) };
 	double begin = emulate_cpu();
 	sigset_t ending, before;
@@ -192,8 +209,11 @@ static int emulate_run_once(const struct tool *tool, const struct request *r,
 	err = dl_emu_scenario_run(run->scenario, NULL, emulate_watch, &w, &run->result);
 	run->cpu_seconds = emulate_cpu() - begin;
 	tool_progress(&w.progress, NULL, "", 0, 0);
-	if (!err)
-		err = emulate_show(tool, run, emulate_json(run));
+	if (!err) {
+		document = emulate_json(run);
+		emulate_name_source(document, r, in, dl_emu_scenario_seed(run->scenario));
+		err = emulate_show(tool, run, false, document);
+	}
 	if (!err && r->counters)
 		err = tool_write(tool, NULL, r->counters, to, emulate_counters(run, to));
 	if (!err && dl_emu_result_finding(&run->result))
@@ -214,10 +234,13 @@ static int emulate_run_once(const struct tool *tool, const struct request *r,
 }
 
 static int emulate_run_sweep(const struct tool *tool, struct request *r,
-			     const struct dl_emu_scenario *scenario, int *status)
+			     const struct tool_input *in, struct dl_emu_scenario *scenario,
+			     int *status)
 {
 	struct emulate_sweep *s = &r->sweep;
 	struct emulate_point *points = NULL;
+	struct dl_emu_saturation saturation;
+	json_t *document;
 	uint32_t n;
 	int err;
 
@@ -230,8 +253,13 @@ static int emulate_run_sweep(const struct tool *tool, struct request *r,
 	}
 	s->show = tool_shows_progress(tool) && campaign_is_leader();
 	err = emulate_sweep(scenario, s, &points, &n);
+	dl_emu_scenario_set_threads(scenario, s->threads); /* one run at a time from now on */
+	if (!err && campaign_is_leader())
+		err = emulate_find_saturation(scenario, s, &saturation);
 	if (!err && campaign_is_leader()) {
-		err = emulate_show(tool, NULL, emulate_sweep_json(points, n));
+		document = emulate_sweep_json(points, n, &saturation);
+		emulate_name_source(document, r, in, dl_emu_scenario_seed(scenario));
+		err = emulate_show(tool, NULL, r->csv, document);
 		for (uint32_t i = 0; !err && i < n; i++)
 			if (!points[i].point.done || points[i].point.finding)
 				*status = TOOL_EXIT_FINDING;
@@ -299,9 +327,9 @@ static int emulate_tables(struct tool *tool, struct request *r, const struct too
 	run.scenario = scenario;
 	run.program = r->program;
 	if (!err && r->sweep.step)
-		err = emulate_run_sweep(tool, r, scenario, status);
+		err = emulate_run_sweep(tool, r, in, scenario, status);
 	else if (!err && campaign_is_leader()) /* the other processes have nothing to do */
-		err = emulate_run_once(tool, r, &run, status);
+		err = emulate_run_once(tool, r, in, &run, status);
 	dl_emu_scenario_free(scenario);
 	emulate_program_free(&program);
 	return err;

@@ -65,6 +65,10 @@ struct emulate_point {
 int emulate_sweep(const struct dl_emu_scenario *scenario, const struct emulate_sweep *s,
 		  struct emulate_point **out, uint32_t *n);
 
+/* Where it saturates, as far as it was not interrupted; see dateline/emu.h. */
+int emulate_find_saturation(const struct dl_emu_scenario *scenario, const struct emulate_sweep *s,
+			    struct dl_emu_saturation *out);
+
 /* The processor time of this thread so far, in seconds. */
 double emulate_cpu(void);
 
@@ -76,11 +80,13 @@ extern const struct emulate_drop emulate_drops[];
 
 /* JSON documents, or NULL: no memory. */
 json_t *emulate_json(const struct emulate_run *r);
-json_t *emulate_sweep_json(const struct emulate_point *points, uint32_t n);
+json_t *emulate_sweep_json(const struct emulate_point *points, uint32_t n,
+			   const struct dl_emu_saturation *saturation);
 
 /* For people.  (The document has no names, and of a deadlock no packets.) */
 void emulate_print(const json_t *document, const struct emulate_run *r, FILE *to);
 void emulate_sweep_print(const json_t *document, FILE *to);
+void emulate_sweep_print_csv(const json_t *document, FILE *to);
 
 /* The counters of every port as commands of ibsim's console.  0 or -EIO. */
 int emulate_counters(const struct emulate_run *r, FILE *to);

@@ -265,38 +265,43 @@ static json_t *emulate_point_json(const struct emulate_point *e)
 {
 	const struct dl_emu_point *p = &e->point;
 
-	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:I, s:I, s:I, s:I,"
+	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:I, s:I, s:I, s:I,"
 			 " s:f}",
 			 "load", p->load * 1e-6, "offered_fraction", p->offered,
 			 "throughput_fraction", p->throughput, "latency_ns_mean", p->latency.mean,
 			 "latency_ns_p50", p->latency.p50, "latency_ns_p99", p->latency.p99,
-			 "latency_ns_p999", p->latency.p999, "deadlock", p->deadlock,
+			 "latency_ns_p999", p->latency.p999, "latency_ns_error", p->latency_error,
+			 "settled_ns", p->settled / 1e3, "deadlock", p->deadlock,
 			 "delivered_packets", (json_int_t)p->delivered, "dropped_packets",
 			 (json_int_t)p->dropped, "in_flight", (json_int_t)p->in_flight,
 			 "packet_hops", (json_int_t)p->packet_hops, "cpu_seconds", e->cpu_seconds);
 }
 
-json_t *emulate_sweep_json(const struct emulate_point *points, uint32_t n)
+/* A number; null if it is negative: not known. */
+static json_t *emulate_known_json(double value)
 {
-	struct dl_emu_point *curve = calloc(n + 1, sizeof(*curve));
-	bool deadlock = false, interrupted = false;
-	json_t *list = json_array();
-	double saturation, cpu = 0;
+	return value < 0 ? json_null() : json_real(value);
+}
 
-	if (!curve)
-		return NULL;
+json_t *emulate_sweep_json(const struct emulate_point *points, uint32_t n,
+			   const struct dl_emu_saturation *s)
+{
+	bool deadlock = false, interrupted = s->accepted < 0;
+	json_t *list = json_array();
+	double cpu = 0;
+
 	for (uint32_t i = 0; i < n; i++) {
-		curve[i] = points[i].point;
-		interrupted |= !curve[i].done;
-		if (!curve[i].done)
+		interrupted |= !points[i].point.done;
+		if (!points[i].point.done)
 			continue;
 		json_array_append_new(list, emulate_point_json(&points[i]));
-		deadlock |= curve[i].deadlock;
+		deadlock |= points[i].point.deadlock;
 		cpu += points[i].cpu_seconds;
 	}
-	saturation = dl_emu_saturation(curve, n);
-	free(curve);
-	return json_pack("{s:o, s:o, s:b, s:b, s:f}", "sweep", list, "saturation_load",
-			 saturation < 0 ? json_null() : json_real(saturation), "deadlock", deadlock,
-			 "interrupted", interrupted, "cpu_seconds", cpu);
+	return json_pack("{s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:b, s:b, s:f}", "sweep", list,
+			 "saturation_load", emulate_known_json(s->load), "zero_load_ns",
+			 emulate_known_json(s->zero_load_ns), "saturation", "load",
+			 emulate_known_json(s->load), "accepted", emulate_known_json(s->accepted),
+			 "bound", emulate_known_json(s->bound), "deadlock", deadlock, "interrupted",
+			 interrupted, "cpu_seconds", cpu);
 }

@@ -88,3 +88,15 @@ int emulate_sweep(const struct dl_emu_scenario *scenario, const struct emulate_s
 	free(done);
 	return err;
 }
+
+int emulate_find_saturation(const struct dl_emu_scenario *scenario, const struct emulate_sweep *s,
+			    struct dl_emu_saturation *out)
+{
+	int err;
+
+	*out = (struct dl_emu_saturation){ -1, -1, -1, -1 };
+	if (campaign_is_interrupted())
+		return 0;
+	err = dl_emu_scenario_saturation(scenario, s->name, emulate_sweep_watch, NULL, out);
+	return err == -EINTR ? 0 : err;
+}

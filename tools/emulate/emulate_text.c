@@ -168,8 +168,57 @@ void emulate_sweep_print(const json_t *document, FILE *to)
 		tool_print(to, point, LATENCIES);
 		fputs(tool_true_at(point, "deadlock") ? "  deadlock\n" : "\n", to);
 	}
+	tool_print(to, document, "zero-load latency: {zero_load_ns:.1} ns\n");
 	tool_print(to, document,
 		   tool_has(document, "saturation_load") ?
 			   "saturation: at a load of {saturation_load:.3}\n" :
 			   "saturation: not reached\n");
+	fprintf(to, "accepted at full load: %.2f%%",
+		100 * json_number_value(tool_at(document, "saturation.accepted")));
+	if (tool_has(document, "saturation.bound"))
+		fprintf(to, ", bound by the busiest link: %.2f%%",
+			100 * json_number_value(tool_at(document, "saturation.bound")));
+	fputc('\n', to);
+}
+
+/* A point a line; what all have in common is repeated, so that tables can be joined. */
+void emulate_sweep_print_csv(const json_t *document, FILE *to)
+{
+	static const char *const columns[] = { "load",
+					       "offered_fraction",
+					       "throughput_fraction",
+					       "latency_ns_mean",
+					       "latency_ns_error",
+					       "latency_ns_p50",
+					       "latency_ns_p99",
+					       "latency_ns_p999",
+					       "delivered_packets",
+					       "dropped_packets" };
+	static const char *const common[] = { "zero_load_ns", "saturation.load",
+					      "saturation.accepted", "saturation.bound", "seed" };
+	const char *snapshot = json_string_value(tool_at(document, "snapshot"));
+	const json_t *point;
+	size_t i;
+
+	for (size_t c = 0; c < sizeof(columns) / sizeof(*columns); c++)
+		fprintf(to, "%s,", columns[c]);
+	fputs("zero_load_ns,saturation_load,saturation_accepted,saturation_bound,seed,snapshot,"
+	      "scenario\n",
+	      to);
+	json_array_foreach(tool_at(document, "sweep"), i, point)
+	{
+		for (size_t c = 0; c < sizeof(columns) / sizeof(*columns); c++)
+			fprintf(to, "%.10g,", json_number_value(tool_at(point, columns[c])));
+		for (size_t c = 0; c < sizeof(common) / sizeof(*common); c++)
+			if (tool_has(document, common[c]))
+				fprintf(to, "%.10g,",
+					json_number_value(tool_at(document, common[c])));
+			else
+				fputc(',', to);
+		fprintf(to, "%s,", snapshot ? snapshot : "");
+		fputc('"', to);
+		for (const char *s = json_string_value(tool_at(document, "scenario")); *s; s++)
+			fprintf(to, "%s%c", *s == '"' ? "\"" : "", *s);
+		fputs("\"\n", to);
+	}
 }

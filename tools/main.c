@@ -241,6 +241,8 @@ int main(int argc, char **argv)
 		return TOOL_EXIT_ENVIRONMENT;
 	argp_err_exit_status = TOOL_EXIT_USAGE;
 	argp_program_version = PACKAGE_STRING;
+	/* Columns for the longest option there is; a user's own wish wins. */
+	setenv("ARGP_HELP_FMT", "opt-doc-col=35,no-dup-args-note", 0);
 	/* A buffer that needs no memory. */
 	setvbuf(stdout, output, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, sizeof(output));
 	err = argp_parse(&main_argp, argc, argv, ARGP_IN_ORDER, NULL, &choice);

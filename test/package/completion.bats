@@ -56,6 +56,19 @@ subcommands() {
 	offers --help,--usage,--version --
 }
 
+@test "--help: columns, and nothing that argp adds of its own" {
+	local sub help
+
+	for sub in $(subcommands); do
+		help=$("$DATELINE_BUILD/dateline" "$sub" --help)
+		[[ $help != *"Mandatory or optional"* ]]
+		# What explains an option begins where all do.
+		awk '/^(      |  -., )--[A-Za-z]/ { n++; ok += substr($0, 35, 2) ~ /^ [^ ]$/ }
+			/ $/ { bad = 1 }
+			END { exit !n || ok != n || bad }' <<<"$help" || { echo "$sub"; return 1; }
+	done
+}
+
 # shell NAME: where it is, on this machine or in $DATELINE_SHELLS; skips the test
 # where it is nowhere.
 shell() {

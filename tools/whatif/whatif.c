@@ -42,7 +42,7 @@ static const struct dl_setting options[] = {
 	{ "switches", DL_SETTING_NUMBER, MEMBER(w.fail_switches), 0, MAX_FAILURES, .arg = "N",
 	  .doc = "Fail N switches, with their adapters (0)" },
 	{ "links", DL_SETTING_NUMBER, MEMBER(w.fail_cables), 0, MAX_FAILURES, .arg = "N",
-	  .doc = "Fail N cables between the other switches (0)" },
+	  .doc = "Fail N cables between other switches (0)" },
 	{ "mode", DL_SETTING_WORD, MEMBER(mode), .words = "proven any-sl", .arg = "proven|any-sl",
 	  .doc = "The mode that routes every scenario (proven; with --fail, the snapshot's)" },
 	{ "ties", DL_SETTING_WORD, MEMBER(w.ties), .words = "configured torus-2QoS balanced",

@@ -7,11 +7,12 @@
  * may be the next to arrive, so that each order is possible in which none
  * overtakes n or more.
  *
- * Directly the new tables are written over the old ones.  In phases there are
- * two lists of writes, with the drain between them (close, drain, open: rules
- * A14).  SL-to-VL maps, VL arbitration and path SLs change together: directly
- * when the forwarding tables are written, as OpenSM does it, and in phases
- * before the new entries are opened.
+ * Directly the new tables are written over the old ones.  Otherwise the steps of the
+ * plan are carried out that the engine carries out, too (rules A14,
+ * lib/transition/waves.c): a list of writes for each barrier, and a wait where a step has
+ * a drain.  SL-to-VL maps, VL arbitration and path SLs change together: directly
+ * when the forwarding tables are written, as OpenSM does it; step by step before the
+ * first write, or, where packets meet maps that change, before entries are opened.
  *
  * The emulator reads the tables of a rewrite where they are changed: nothing
  * runs then, and what was looked up ahead is forgotten with the first of them.
@@ -115,25 +116,113 @@ static int write_next(struct dl_emu_rewrite *w)
 	return dl_transition_put(w->now, w->to, &next);
 }
 
-int dl_emu_rewrite_step(struct dl_emu_rewrite *w, struct dl_emu *e, uint64_t now)
+/* ---- the steps of a plan ------------------------------------------------------ */
+
+/* Groups, as other tables have them. */
+static int rewrite_take_groups(struct dl_tables *t, const struct dl_tables *from)
+{
+	for (uint32_t g = 0; g < t->ngroups; g++) {
+		const struct dl_tables_mcast_group *other =
+			dl_tables_find_group(from, t->groups[g].mlid);
+
+		dl_tables_masks_clear(&t->groups[g].masks);
+		if (other && dl_tables_masks_copy(&t->groups[g].masks, &other->masks))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static bool rewrite_is_moving(const struct dl_emu_rewrite *w)
+{
+	return w->move < w->steps.nmoves && w->steps.moves[w->move].step == w->step;
+}
+
+/* What the switches are to hold at the next barrier of a step, and whether it is the last. */
+static int rewrite_aim(struct dl_emu_rewrite *w, const struct dl_transition_step *step, bool *last)
+{
+	const struct dl_tables *set = step->kind == DL_TRANSITION_CLOSE ? w->plan.closed :
+									  w->plan.opened;
+	struct dl_tables *aim = w->aim;
+	uint32_t barrier;
+
+	*last = true;
+	if (w->steps.in_phases)
+		memcpy(aim->lft, set->lft, set->fabric->nswitches * (size_t)set->stride);
+	if (!rewrite_is_moving(w))
+		return rewrite_take_groups(aim, set);
+	barrier = w->steps.moves[w->move].barrier;
+	for (; rewrite_is_moving(w) && w->steps.moves[w->move].barrier == barrier; w->move++) {
+		const struct dl_transition_move *m = &w->steps.moves[w->move];
+
+		aim->lft[m->sw * (size_t)aim->stride + m->lid] = m->port;
+	}
+	*last = !rewrite_is_moving(w);
+	return 0;
+}
+
+/* The writes until the next barrier; behind all steps, what the new tables have besides. */
+static int rewrite_take_step(struct dl_emu_rewrite *w)
+{
+	const struct dl_transition_step end = { .kind = DL_TRANSITION_OPEN };
+	const struct dl_transition_step *step =
+		w->step < w->steps.nsteps ? &w->steps.steps[w->step] : &end;
+	bool last = true;
+	int err = 0;
+
+	if (step == &end)
+		err = list_rewrite(w, w->plan.opened);
+	else if (step->kind != DL_TRANSITION_MAPS) {
+		err = rewrite_aim(w, step, &last);
+		if (!err)
+			err = list_rewrite(w, w->aim);
+	}
+	w->opening = step->kind == DL_TRANSITION_OPEN;
+	w->drain = last && step->drain;
+	w->step += last;
+	return err;
+}
+
+/* The next writes of the plan; or time passes, where the step before has a drain. */
+static int rewrite_next(struct dl_emu_rewrite *w, uint64_t now)
 {
 	int err = 0;
 
-	if (w->closing && w->at == w->n) {
-		w->closing = false;
-		w->next = now + (w->n ? w->options->drain : 0);
-		return list_rewrite(w, w->plan.opened);
+	while (!err && w->at == w->n && w->step <= w->steps.nsteps && w->next <= now) {
+		if (w->drain) {
+			w->drain = false;
+			w->next = now + w->options->drain;
+			continue;
+		}
+		err = rewrite_take_step(w);
 	}
-	if (!w->closing && w->at == w->maps && !w->mapped) {
+	return err;
+}
+
+int dl_emu_rewrite_step(struct dl_emu_rewrite *w, struct dl_emu *e, uint64_t now)
+{
+	bool direct = w->options->direct;
+	int err = direct ? 0 : rewrite_next(w, now);
+
+	if (err || w->next > now)
+		return err;
+	if (!w->mapped && (direct ? w->at == w->maps : !w->steps.in_phases || w->opening)) {
 		w->mapped = true;
 		err = take_maps(w, e);
 	}
 	if (!err && w->at < w->n)
 		err = write_next(w);
 	w->next = now + w->options->smp;
-	if (!w->closing && w->at == w->n && w->mapped)
+	if (w->at == w->n && w->mapped && (direct || w->step > w->steps.nsteps))
 		w->next = UINT64_MAX;
 	return err;
+}
+
+static void rewrite_release(struct dl_emu_rewrite *w)
+{
+	dl_transition_waves_release(&w->steps);
+	dl_tables_free(w->aim);
+	w->aim = NULL;
+	dl_transition_release(&w->plan);
 }
 
 int dl_emu_rewrite_begin(struct dl_emu_rewrite *w, struct dl_emu *e,
@@ -143,20 +232,22 @@ int dl_emu_rewrite_begin(struct dl_emu_rewrite *w, struct dl_emu *e,
 	struct dl_tables *held;
 	int err;
 
-	dl_transition_release(&w->plan);
+	rewrite_release(w);
 	w->options = action->rewrite;
 	w->random = (struct dl_random){ seed, STREAM + action->order, 0 };
 	w->next = action->at;
-	w->closing = !w->options->direct;
-	w->mapped = false;
+	w->mapped = w->drain = w->opening = false;
+	w->at = w->n = w->step = w->move = 0;
 	err = dl_transition_plan(from, action->tables, &w->plan);
 	if (!err)
 		err = dl_transition_copy(w->plan.held, action->tables, &held);
 	if (!err)
 		err = take_tables(w, e, held);
+	if (!err && w->options->direct)
+		return list_rewrite(w, w->plan.opened);
 	if (!err)
-		err = list_rewrite(w, w->closing ? w->plan.closed : w->plan.opened);
-	return err;
+		err = dl_transition_copy(w->plan.held, action->tables, &w->aim);
+	return err ? err : dl_transition_waves(&w->plan, dl_transition_work(&w->plan), &w->steps);
 }
 
 struct dl_emu_rewrite *dl_emu_rewrite_new(void)
@@ -172,7 +263,7 @@ void dl_emu_rewrite_free(struct dl_emu_rewrite *w)
 {
 	if (!w)
 		return;
-	dl_transition_release(&w->plan);
+	rewrite_release(w);
 	for (uint32_t i = 0; i < w->nkept; i++)
 		dl_tables_free(w->kept[i]);
 	free(w->kept);

@@ -24,9 +24,9 @@
 struct dl_emu_rewrite_options {
 	uint64_t at; /* ps */
 	enum dl_transition_order order;
-	uint64_t smp, drain; /* ps between writes, and between phases */
+	uint64_t smp, drain; /* ps between writes, and of a drain */
 	uint32_t in_flight;
-	bool direct; /* not in phases */
+	bool direct; /* not step by step */
 };
 
 /* Something that happens at a time: a fault, or new tables. */
@@ -117,12 +117,16 @@ struct dl_emu_rewrite {
 	const struct dl_emu_rewrite_options *options;
 	uint64_t next; /* when something happens, or UINT64_MAX */
 	struct dl_transition plan;
+	struct dl_transition_waves steps;
+	uint32_t step, move;	    /* of the plan, that come next */
+	struct dl_tables *aim;	    /* what the plan wants at its next barrier */
 	struct dl_tables *now;	    /* what the switches hold */
-	const struct dl_tables *to; /* of this phase */
+	const struct dl_tables *to; /* of this list of writes */
 	struct dl_transition_write *writes;
 	uint32_t n, at;
 	uint32_t maps; /* which change before this write */
-	bool closing, mapped;
+	bool drain;    /* before the next list */
+	bool opening, mapped;
 	struct dl_random random;
 	struct dl_tables **kept;
 	uint32_t nkept, kept_cap;

@@ -4,8 +4,8 @@
  *
  * First against an obvious model: the same writes as one fault `tables` each,
  * with all that has been written by then.  Then a campaign: random failures and
- * repairs of scrambled tori, each written directly and in phases.  Directly
- * some deadlock; in phases none does, and all packets leave the fabric.
+ * repairs of scrambled tori, each written directly and step by step.  Directly
+ * some deadlock; step by step none does, and all packets leave the fabric.
  *
  * DATELINE_REWRITES sets the length of the campaign, DATELINE_TEST_SEED others.
  */
@@ -28,6 +28,7 @@
 #define AT_NS 30000
 #define SMP_NS 5000
 #define DRAIN_NS 200000
+#define DURATION_NS 800000
 
 /* A fabric, what is left of it, and tables of both for the whole fabric. */
 struct change {
@@ -216,12 +217,18 @@ static void assert_same(const struct change *c, const struct dl_emu_result *a,
 
 /* ---- the model --------------------------------------------------------------- */
 
-/* Tables by the number of writes. */
+#define MOST_SETS 256
+
+/* Tables by the number of writes: from each set of tables to the next. */
 struct model {
 	const struct change *c;
 	struct dl_transition plan;
-	struct dl_transition_write *writes[2]; /* close, open; or directly, open */
-	uint32_t n[2], maps;
+	struct dl_transition_waves steps;
+	struct dl_tables *sets[MOST_SETS];
+	bool drains[MOST_SETS]; /* behind this set */
+	struct dl_transition_write *writes[MOST_SETS];
+	uint32_t n[MOST_SETS], nsets, maps, opening; /* maps: of the writes directly */
+	bool direct;
 };
 
 static int read_after(void *context, const char *dir, struct dl_snapshot *out)
@@ -232,75 +239,126 @@ static int read_after(void *context, const char *dir, struct dl_snapshot *out)
 	return dl_transition_copy(c->after, c->after, &out->tables);
 }
 
-/* The first n writes of `list` have changed `from` into `to`. */
-static void put_prefix(struct dl_tables *t, const struct dl_tables *from,
-		       const struct dl_tables *to, const struct dl_transition_write *list,
-		       uint32_t n, uint32_t all)
+/* Another set, as the last one is. */
+static struct dl_tables *add_set(struct model *w, const struct dl_tables *from)
 {
-	for (uint32_t i = 0; i < all; i++)
-		dl_transition_put(t, i < n ? to : from, &list[i]);
+	assert_true(w->nsets < MOST_SETS);
+	assert_int_equal(dl_transition_copy(from, w->c->after, &w->sets[w->nsets]), 0);
+	return w->sets[w->nsets++];
 }
 
+static void copy_groups(struct dl_tables *t, const struct dl_tables *from)
+{
+	for (uint32_t g = 0; g < t->ngroups; g++) {
+		const struct dl_tables_mcast_group *other =
+			dl_tables_find_group(from, t->groups[g].mlid);
+
+		dl_tables_masks_clear(&t->groups[g].masks);
+		assert_true(!other || !dl_tables_masks_copy(&t->groups[g].masks, &other->masks));
+	}
+}
+
+/* The sets of a step; a plan in phases has whole ones. */
+static void add_step(struct model *w, uint32_t i)
+{
+	const struct dl_transition_step *s = &w->steps.steps[i];
+	const struct dl_tables *whole = s->kind == DL_TRANSITION_CLOSE ? w->plan.closed :
+									 w->plan.opened;
+	struct dl_tables *t = NULL;
+	uint32_t barrier = UINT32_MAX;
+
+	if (s->kind == DL_TRANSITION_MAPS)
+		return;
+	for (uint32_t k = 0; k < w->steps.nmoves; k++) {
+		const struct dl_transition_move *m = &w->steps.moves[k];
+
+		if (m->step != i)
+			continue;
+		if (m->barrier != barrier)
+			t = add_set(w, w->sets[w->nsets - 1]);
+		barrier = m->barrier;
+		t->lft[m->sw * (size_t)t->stride + m->lid] = m->port;
+	}
+	if (!t) {
+		t = add_set(w, w->steps.in_phases ? whole : w->sets[w->nsets - 1]);
+		copy_groups(t, whole);
+	}
+	w->drains[w->nsets - 1] = s->drain;
+	if (w->steps.in_phases && s->kind == DL_TRANSITION_CLOSE)
+		w->opening = w->nsets;
+}
+
+/* The first n writes that lead to a set have been done; maps are new, or will be. */
 static int read_prefix(void *context, const char *dir, struct dl_snapshot *out)
 {
 	const struct model *w = context;
-	const struct dl_tables *opened = w->plan.opened;
-	unsigned int phase, n;
+	unsigned int k, n;
+	bool mapped;
 	int err;
 
-	assert_int_equal(sscanf(dir, "%u-%u", &phase, &n), 2);
-	if (!phase) {
-		err = dl_transition_copy(w->plan.held, opened, &out->tables);
-		if (!err)
-			put_prefix(out->tables, w->plan.held, w->plan.closed, w->writes[0], n,
-				   w->n[0]);
+	assert_int_equal(sscanf(dir, "%u-%u", &k, &n), 2);
+	mapped = w->direct ? n > w->maps : k >= w->opening;
+	err = dl_transition_copy(mapped ? w->plan.opened : w->plan.held, w->plan.held,
+				 &out->tables);
+	if (err)
 		return err;
-	}
-	/* Maps are new; entries that are not yet written are old. */
-	err = dl_transition_copy(n > w->maps ? opened : w->plan.held, w->plan.held, &out->tables);
-	if (!err)
-		put_prefix(out->tables, w->n[0] ? w->plan.closed : w->plan.held, opened,
-			   w->writes[1], n, w->n[1]);
-	return err;
+	memcpy(out->tables->lft, w->sets[k - 1]->lft,
+	       w->plan.held->fabric->nswitches * (size_t)w->plan.held->stride);
+	copy_groups(out->tables, w->sets[k - 1]);
+	for (uint32_t i = 0; i < n && i < w->n[k]; i++)
+		dl_transition_put(out->tables, w->sets[k], &w->writes[k][i]);
+	return 0;
 }
 
-static void list_model(struct model *w, FILE *to, bool direct)
+static void list_model(struct model *w, FILE *to)
 {
 	uint32_t at = AT_NS;
 
 	assert_int_equal(dl_transition_plan(w->c->before, w->c->after, &w->plan), 0);
-	if (!direct)
-		assert_int_equal(dl_transition_writes(w->plan.held, w->plan.closed, &w->writes[0],
-						      &w->n[0]),
+	if (!w->direct)
+		assert_int_equal(
+			dl_transition_waves(&w->plan, dl_transition_work(&w->plan), &w->steps), 0);
+	add_set(w, w->plan.held);
+	for (uint32_t i = 0; i < w->steps.nsteps; i++)
+		add_step(w, i);
+	add_set(w, w->plan.opened);
+	for (uint32_t k = 1; k < w->nsets; k++) {
+		assert_int_equal(dl_transition_writes(w->sets[k - 1], w->sets[k], &w->writes[k],
+						      &w->n[k]),
 				 0);
-	assert_int_equal(dl_transition_writes(direct ? w->plan.held : w->plan.closed,
-					      w->plan.opened, &w->writes[1], &w->n[1]),
-			 0);
-	while (direct && w->maps < w->n[1] && !w->writes[1][w->maps].multicast)
-		w->maps++;
-	for (unsigned int phase = direct; phase < 2; phase++) {
-		for (uint32_t n = 1; n <= w->n[phase]; n++) {
-			fprintf(to, "  - {at_ns: %u, fault: tables, snapshot: %u-%u}\n", at, phase,
-				n);
+		for (uint32_t n = 1; n <= w->n[k]; n++) {
+			fprintf(to, "  - {at_ns: %u, fault: tables, snapshot: %u-%u}\n", at, k, n);
 			at += SMP_NS;
 		}
-		at += phase ? 0 : DRAIN_NS;
+		at += w->drains[k] ? DRAIN_NS : 0;
 	}
-	if (w->maps == w->n[1])
+	while (w->direct && w->maps < w->n[1] && !w->writes[1][w->maps].multicast)
+		w->maps++;
+	if (w->direct && w->maps == w->n[1])
 		fprintf(to, "  - {at_ns: %u, fault: tables, snapshot: 1-%u}\n", at, w->maps + 1);
+}
+
+static void release_model(struct model *w)
+{
+	for (uint32_t k = 0; k < w->nsets; k++) {
+		dl_tables_free(w->sets[k]);
+		free(w->writes[k]);
+	}
+	dl_transition_waves_release(&w->steps);
+	dl_transition_release(&w->plan);
 }
 
 static void compare(const struct change *c, bool direct)
 {
 	struct dl_emu_result a, b, d;
-	struct model w = { .c = c };
-	FILE *plain = begin_scenario(c, 800000), *model = begin_scenario(c, 800000);
+	struct model w = { .c = c, .direct = direct };
+	FILE *plain = begin_scenario(c, DURATION_NS), *model = begin_scenario(c, DURATION_NS);
 
 	fprintf(plain,
 		"  - {at_ns: %u, fault: rewrite, snapshot: after, smp_ns: %u, in_flight: 1, %s}\n",
 		AT_NS, SMP_NS, direct ? "phases: false" : "drain_ns: 200000");
-	list_model(&w, model, direct);
-	assert_true(w.n[1] > 1 && (direct || w.n[0] > 1));
+	list_model(&w, model);
+	assert_true(w.n[1] && (direct || w.nsets > 2));
 	run(c, plain, read_after, (void *)c, 1, &a);
 	run(c, model, read_prefix, &w, 1, &b);
 	assert_same(c, &a, &b);
@@ -309,9 +367,7 @@ static void compare(const struct change *c, bool direct)
 	dl_emu_result_free(&a);
 	dl_emu_result_free(&b);
 	dl_emu_result_free(&d);
-	dl_transition_release(&w.plan);
-	free(w.writes[0]);
-	free(w.writes[1]);
+	release_model(&w);
 	fclose(plain);
 	fclose(model);
 }
@@ -347,17 +403,22 @@ static const struct dl_torus_grid grids[] = {
 /* How one set is written over the other. */
 struct way {
 	uint64_t writes;
-	uint32_t smp_ns, in_flight;
+	uint32_t drains, smp_ns, in_flight;
 	bool any;
 };
 
 static struct way draw_way(const struct change *c, struct test_random *r)
 {
+	struct dl_transition_waves steps;
 	struct dl_transition plan;
 	struct way w = { .in_flight = 1 + test_random(r, 8), .any = test_random(r, 2) };
 
 	assert_int_equal(dl_transition_plan(c->before, c->after, &plan), 0);
-	w.writes = plan.writes_close + plan.writes_open;
+	assert_int_equal(dl_transition_waves(&plan, dl_transition_work(&plan), &steps), 0);
+	w.writes = steps.writes > plan.writes ? steps.writes : plan.writes;
+	for (uint32_t i = 0; i < steps.nsteps; i++)
+		w.drains += steps.steps[i].drain;
+	dl_transition_waves_release(&steps);
 	dl_transition_release(&plan);
 	/* As slow as in a fabric, up to 20 us, or so fast that it does not take for ever. */
 	w.smp_ns = 2000 + test_random(r, 18000);
@@ -369,7 +430,8 @@ static struct way draw_way(const struct change *c, struct test_random *r)
 /* Does it deadlock?  If not, the rewrite ends, and no packet stays behind. */
 static bool deadlocks(const struct change *c, const struct way *w, bool direct)
 {
-	FILE *to = begin_scenario(c, AT_NS + w->smp_ns * (w->writes + 3) + DRAIN_NS);
+	FILE *to =
+		begin_scenario(c, AT_NS + w->smp_ns * (w->writes + 3) + (w->drains + 1) * DRAIN_NS);
 	struct dl_emu_result result;
 	bool cycle;
 

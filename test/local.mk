@@ -1,10 +1,21 @@
 # check.bash compares the code with it.
-EXTRA_DIST += .clang-format .clang-tidy test/schemas.py test/tidy.bash test/tidy.argued
+EXTRA_DIST += .clang-format .clang-tidy test/schemas.py test/tidy.bash test/tidy.argued \
+	test/mutate.bash test/races.bash
 
 # As in the check, which runs it beside other tests.
 .PHONY: tidy
 tidy: config.h
 	@$(srcdir)/test/tidy.bash "$(abs_builddir)"
+
+# Small changes of the product's C: which tests notice?  In a copy of the tree.
+.PHONY: mutate
+mutate: all
+	@$(srcdir)/test/mutate.bash "$(abs_builddir)"
+
+# Commands that work on several threads, with ThreadSanitizer.
+.PHONY: check-races
+check-races: all
+	@$(srcdir)/test/races.bash "$(abs_builddir)"
 
 # How many random inputs the tests try: one of so many (test/unit/share.h).
 if SANITIZERS

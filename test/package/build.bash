@@ -6,7 +6,7 @@
 # Packages of the tarball that the build tree BUILD makes: DIR/deb/*.deb, built
 # as a Debian machine builds them, and DIR/rpm/*.rpm, built in a hurry to try
 # the spec; without the unit tests, which run elsewhere.  Nothing is done when
-# they were made of this very tarball.
+# they were made of this very tarball; with ccache, what has changed is compiled.
 set -euo pipefail
 
 BUILD=$(cd "$1" && pwd)
@@ -24,6 +24,10 @@ step() {
 	}
 }
 
+if [[ -d /usr/lib/ccache ]] && command -v ccache >/dev/null; then
+	PATH=/usr/lib/ccache:$PATH
+	export CCACHE_DIR=${CCACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/ccache}
+fi
 rm -rf "$DIR/source"
 mkdir "$DIR/source"
 step dist make -C "$BUILD" -s dist

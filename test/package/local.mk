@@ -4,9 +4,10 @@ PACKAGE_TESTS = test/package/completion.bats test/package/package.bats
 EXTRA_DIST += $(PACKAGE_TESTS) test/package/build.bash \
 	test/package/throwaway.bash
 
-.PHONY: check-package
-check-package: all
+.PHONY: check-package packages
+packages: all
 	bash $(srcdir)/test/package/build.bash . package
+check-package: packages
 	DATELINE_BUILD="$(abs_builddir)" \
 	DATELINE_PACKAGES="$(abs_builddir)/package" \
 	bash $(srcdir)/test/package/throwaway.bash $(srcdir) . -- \

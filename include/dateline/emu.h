@@ -86,8 +86,29 @@ enum dl_emu_switching { DL_EMU_STORE_AND_FORWARD, DL_EMU_CUT_THROUGH, DL_EMU_WOR
 /* How packets stand in the buffers of switches: first in, first out; or by output. */
 enum dl_emu_queues { DL_EMU_FIFO, DL_EMU_VOQ };
 
+/*
+ * Congestion control as in annex A10 of the IBA.  A switch marks packets (FECN)
+ * that leave through an output of which more wait than a threshold, unless its
+ * link was idle before for lack of credit: then the congestion is elsewhere.  Their
+ * destination tells the source (BECN), whose queue pair then waits after each
+ * packet for so many times its length as its entry of the table says.
+ */
+#define DL_EMU_CCT_MAX 128
+
+struct dl_emu_congestion {
+	uint32_t threshold;    /* 1: nearly a buffer, to 15: a sixteenth of one; 0: all is off */
+	uint32_t marking_rate; /* packets that pass between two marks */
+	bool victims;	       /* mark also where credit was lacking */
+	uint32_t increase;     /* of a queue pair's index, by each BECN */
+	uint32_t limit;	       /* of the index; below DL_EMU_CCT_MAX */
+	uint64_t timer_ps;     /* after which every index is one less */
+	uint64_t becn_ps;      /* from the arrival of the marked packet to its source */
+	uint32_t table[DL_EMU_CCT_MAX]; /* millionths of the packet's time on the link */
+};
+
 struct dl_emu_config {
-	uint64_t seed; /* losses, undefined arbitration tables */
+	struct dl_emu_congestion congestion; /* not with wormhole switching */
+	uint64_t seed;			     /* losses, undefined arbitration tables */
 	enum dl_emu_switching switching;
 	enum dl_emu_queues queues; /* VOQ: not with wormhole switching */
 	enum dl_link_credit_scheme flow_control;
@@ -320,6 +341,7 @@ struct dl_emu_totals {
 	uint64_t events;
 	uint64_t fcps; /* flow-control packets sent */
 	uint64_t fcps_lost;
+	uint64_t marked;	  /* FECN, by switches */
 	uint64_t fcps_initialise; /* of those sent: with Op 1, when a link comes up */
 	uint64_t latency_sum;	  /* of deliveries */
 	uint64_t last_delivery;	  /* when; stays when counts are reset */
@@ -554,6 +576,8 @@ struct dl_emu_traffic_grid {
 };
 
 struct dl_emu_traffic_spec {
+	/* Open loops, uniform or with hot spots, have a flow for each destination. */
+	bool pairs;
 	uint64_t seed;
 	uint32_t nadapters;
 	const uint64_t *rate; /* by adapter: bytes a second of its link */

@@ -78,6 +78,42 @@ static void make_packet(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flo
 	e->totals.injected++;
 }
 
+/* The index of a flow now: one less with each tick of the timer. */
+static unsigned int flow_ccti(const struct dl_emu *e, struct dl_emu_flow *f)
+{
+	uint64_t tick = e->now / e->c.congestion.timer_ps, less = tick - f->ccti_tick;
+
+	f->ccti = f->ccti > less ? f->ccti - less : 0;
+	f->ccti_tick = tick;
+	return f->ccti;
+}
+
+/* A flow has made a packet of so long: when may it make the next one? */
+static void pace_flow(const struct dl_emu *e, struct dl_emu_flow *f, uint64_t time)
+{
+	uint64_t times = e->marks ? e->c.congestion.table[flow_ccti(e, f)] : 0;
+
+	f->paced_until = times ? e->now + time + time * times / 1000000 : 0;
+}
+
+static void flow_becn(const struct dl_emu *e, struct dl_emu_flow *f)
+{
+	uint32_t ccti = flow_ccti(e, f) + e->c.congestion.increase;
+
+	f->ccti = ccti < e->c.congestion.limit ? ccti : e->c.congestion.limit;
+}
+
+/* A flow with a message asks for its turn, as soon as congestion control lets it. */
+static void line_up_flow(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
+{
+	struct dl_emu_flow *f = &e->flows[flow];
+
+	if (f->paced_until > e->now)
+		dl_emu_message_at(e, f->paced_until, flow, DL_EMU_EV_PACED);
+	else
+		dl_emu_sl_sched_work(&a->sched, flow, f->sl);
+}
+
 static void message_sent(struct dl_emu *e, uint32_t flow)
 {
 	e->flows[flow].active = false;
@@ -104,14 +140,17 @@ static void make_data(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 		if (last && f->window)
 			dl_emu_message_at(e,
 					  e->now + dl_emu_rate_time(e->ports[a->port].rate, bytes),
-					  flow, true);
+					  flow, DL_EMU_EV_ENDED);
 	} else {
 		a->free_sls &= ~a->vl_sls[vl];
 		make_packet(e, a, flow, data, bytes, vl, last ? DL_EMU_PK_LAST : 0);
 	}
-	dl_emu_sl_sched_charge(&a->sched, flow, data, !last);
+	pace_flow(e, f, dl_emu_rate_time(e->ports[a->port].rate, bytes));
+	dl_emu_sl_sched_charge(&a->sched, flow, data, !last && f->paced_until <= e->now);
 	if (last)
 		message_sent(e, flow);
+	else if (f->paced_until > e->now)
+		line_up_flow(e, a, flow);
 }
 
 /* With an SL table: does a packet that it chose wait for nothing but the link? */
@@ -172,7 +211,7 @@ static void start_message(struct dl_emu *e, uint32_t flow)
 	f->active = true;
 	f->left = f->message.bytes ? f->message.bytes : 1;
 	f->sl = sl_of_message(e, a, &f->message);
-	dl_emu_sl_sched_work(&a->sched, flow, f->sl);
+	line_up_flow(e, a, flow);
 }
 
 /* A flow without a message under way: take its next one. */
@@ -192,7 +231,7 @@ void dl_emu_flow_next(struct dl_emu *e, uint32_t flow)
 		f->under_way++;
 		if (f->message.at > e->now) {
 			f->waiting = true;
-			dl_emu_message_at(e, f->message.at, flow, false);
+			dl_emu_message_at(e, f->message.at, flow, 0);
 			return;
 		}
 		start_message(e, flow);
@@ -206,8 +245,14 @@ void dl_emu_message(struct dl_emu *e, uint64_t what)
 	struct dl_emu_flow *f = &e->flows[flow];
 	struct dl_emu_adapter *a = &e->adapters[f->adapter];
 
+	if (what & DL_EMU_EV_BECN) {
+		flow_becn(e, f);
+		return;
+	}
 	if (what & DL_EMU_EV_ENDED)
 		f->under_way--;
+	else if (what & DL_EMU_EV_PACED)
+		line_up_flow(e, a, flow);
 	else
 		start_message(e, flow);
 	if (!f->active)
@@ -271,7 +316,7 @@ void dl_emu_left_adapter(struct dl_emu *e, struct dl_emu_link_port *p)
 	if (p->sending_what != DL_EMU_NIL && is_program_flow(e, p->sending_what))
 		e->source.sent(e->source.program, e, p->sending_what);
 	else if (p->sending_what != DL_EMU_NIL)
-		dl_emu_message_at(e, e->now, p->sending_what, true);
+		dl_emu_message_at(e, e->now, p->sending_what, DL_EMU_EV_ENDED);
 	dl_emu_fill(e, a);
 }
 

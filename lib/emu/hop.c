@@ -21,8 +21,8 @@
  * Three copies.  Most runs are plain: cut-through, links of one rate, none of
  * which has failed or loses anything, unchanged tables, a speedup without
  * limit, buffers that are first in, first out and can be promised as a whole, no
- * lifetime limit.  HOP_CHOOSY is the same but for the speedup and virtual output
- * queues.  All functions here take that as a constant, `plain`, and are compiled
+ * lifetime limit.  HOP_CHOOSY is the same but for the speedup, virtual output
+ * queues and congestion control.  All functions here take that as a constant, `plain`, and are compiled
  * for each; a test compares them.
  *
  * Complexity: O(1) a hop; O(VLs that wait) for each choice.
@@ -43,7 +43,7 @@ unsigned int dl_emu_is_plain(const struct dl_emu *e)
 	    e->c.switching != DL_EMU_CUT_THROUGH || e->c.buffer > DL_LINK_CREDIT_WINDOW ||
 	    e->c.chunk > 1)
 		return HOP_ANY;
-	return e->mode.choosy || e->mode.voq ? HOP_CHOOSY : HOP_PLAIN;
+	return e->mode.choosy || e->mode.voq || e->marks ? HOP_CHOOSY : HOP_PLAIN;
 }
 
 HOT bool has_voqs(const struct dl_emu *e, enum hop_kind plain)
@@ -292,6 +292,8 @@ HOT void send_packet(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t pack
 		dl_emu_leave_adapter(e, p, packet);
 	else
 		leave_buffer(e, p, pk, plain);
+	if (plain != HOP_PLAIN && e->marks && p->adapter == DL_EMU_NIL)
+		dl_emu_mark(e, p, packet);
 	p->busy_until = e->now + time;
 	p->hold = DL_EMU_SENDING;
 	p->sending_vl = vl;

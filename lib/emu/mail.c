@@ -48,15 +48,16 @@ void dl_emu_mail_credit(struct dl_emu *e, uint32_t port, uint32_t channel, uint6
 		m->fcp = *fcp;
 }
 
-void dl_emu_end_message(struct dl_emu *e, uint32_t flow)
+void dl_emu_tell_flow(struct dl_emu *e, uint32_t flow, uint64_t what)
 {
 	uint32_t port = e->adapters[e->flows[flow].adapter].port;
-	uint64_t at = e->now + e->c.ack_latency_ps;
+	bool becn = what == DL_EMU_EV_BECN;
+	uint64_t at = e->now + (becn ? e->c.congestion.becn_ps : e->c.ack_latency_ps);
 
 	if (dl_emu_shard(e, port) == e)
-		dl_emu_message_at(e, at, flow, true);
+		dl_emu_message_at(e, at, flow, what);
 	else
-		new_mail(e, port, at, DL_EMU_MAIL_ENDED, flow);
+		new_mail(e, port, at, becn ? DL_EMU_MAIL_BECN : DL_EMU_MAIL_ENDED, flow);
 }
 
 void dl_emu_note(struct dl_emu *e, const struct dl_emu_delivery *d)

@@ -54,7 +54,7 @@ static inline void packet_end(struct dl_emu *e, uint32_t packet)
 	uint32_t flow = e->origins[packet].flow;
 
 	if (flags & DL_EMU_PK_LAST && !(flags & DL_EMU_PK_MCAST) && e->flows[flow].window)
-		dl_emu_end_message(e, flow);
+		dl_emu_tell_flow(e, flow, DL_EMU_EV_ENDED);
 	dl_emu_recycle(e, packet);
 }
 
@@ -156,6 +156,8 @@ void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port)
 	dl_emu_histogram_add(&level->network, e->now - from->injected);
 	if (e->pairs)
 		count_pair(e, from, port);
+	if (from->marked)
+		dl_emu_tell_flow(e, from->flow, DL_EMU_EV_BECN);
 	if (e->source.program && from->flow >= e->source.first)
 		deliver_to_program(e, pk, from, port);
 	if (e->source.delivered) {

@@ -16,10 +16,15 @@ void dl_emu_lose(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause);
 /* ---- mail.c ------------------------------------------------------------- */
 
 /*
- * From one shard to another: credit, that a message has ended, or a packet.
- * That is copied, so that each shard writes to packets of its own.
+ * From one shard to another: credit, that a message has ended or was marked, or a
+ * packet.  That is copied, so that each shard writes to packets of its own.
  */
-enum dl_emu_mail_kind { DL_EMU_MAIL_CREDIT, DL_EMU_MAIL_ENDED, DL_EMU_MAIL_PACKET };
+enum dl_emu_mail_kind {
+	DL_EMU_MAIL_CREDIT,
+	DL_EMU_MAIL_ENDED,
+	DL_EMU_MAIL_BECN,
+	DL_EMU_MAIL_PACKET
+};
 
 struct dl_emu_mail {
 	uint64_t time;
@@ -45,8 +50,8 @@ void dl_emu_mail_packet(struct dl_emu *e, uint32_t port, uint32_t channel, uint6
 			uint32_t packet);
 void dl_emu_mail_credit(struct dl_emu *e, uint32_t port, uint32_t channel, uint64_t at,
 			const struct dl_emu_fcp *fcp);
-/* The source of a closed loop is to learn that a message has ended. */
-void dl_emu_end_message(struct dl_emu *e, uint32_t flow);
+/* The source is to learn that a message has ended, or that a packet was marked: DL_EMU_EV_... */
+void dl_emu_tell_flow(struct dl_emu *e, uint32_t flow, uint64_t what);
 void dl_emu_note(struct dl_emu *e, const struct dl_emu_delivery *d);
 
 #endif

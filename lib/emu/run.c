@@ -147,6 +147,7 @@ static int copy_entries(struct run *r, const struct dl_emu_load *load)
 	r->spec = *spec;
 	r->spec.seed = r->scenario->config.seed;
 	r->spec.entries = r->entries;
+	r->spec.pairs = r->scenario->config.congestion.threshold;
 	return 0;
 }
 
@@ -350,6 +351,37 @@ static int run_clock(struct run *r, dl_emu_watch watch, void *context)
 		       "emulation: the run ended in the middle of the rewrite at %" PRIu64 " ns",
 		       r->result->rewrite->options->at / 1000);
 	return err;
+}
+
+int dl_emu_scenario_set_program(struct dl_emu_scenario *s, struct dl_emu_program *p,
+				const uint32_t *port)
+{
+	uint16_t *lid = dl_arena_array(&s->arena, p->nranks + 1ul, sizeof(*lid));
+	bool *used = dl_arena_array(&s->arena, s->traffic.nadapters + 1ul, sizeof(*used));
+
+	if (!lid || !used)
+		return -ENOMEM;
+	for (uint32_t r = 0; r < p->nranks; r++) {
+		uint32_t adapter = s->adapter[port[r]];
+
+		if (adapter == DL_EMU_NO_ADAPTER || used[adapter]) {
+			dl_log(s->log, DL_LOG_ERROR,
+			       "rank %u: expected an adapter that has a cable and a LID, and no "
+			       "other rank",
+			       r);
+			return -EINVAL;
+		}
+		used[adapter] = true;
+		lid[r] = s->lid[adapter];
+	}
+	p->port = port;
+	p->lid = lid;
+	p->overhead = s->config.message_overhead_ps;
+	s->program = p;
+	if (!s->traffic.nentries)
+		s->duration = DL_EMU_SCENARIO_NS_MAX * UINT64_C(1000);
+	s->drain = DL_EMU_SCENARIO_NS_MAX * UINT64_C(1000);
+	return 0;
 }
 
 /* ---- all --------------------------------------------------------------- */

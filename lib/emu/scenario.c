@@ -352,6 +352,46 @@ static int scenario_read_cables(struct dl_yaml *y, const struct dl_yaml_node *va
 	return err;
 }
 
+/* A list of multiples of a packet's time; what follows the last one is as long. */
+static int scenario_read_cct(struct dl_yaml *y, const struct dl_yaml_node *value,
+			     const struct dl_setting *key, void *to)
+{
+	const struct dl_setting entry = { key->name, DL_SETTING_DECIMAL, .size = sizeof(uint32_t),
+					  .max = 4000 * INT64_C(1000000) };
+	uint32_t *table = ((struct dl_emu_scenario *)to)->config.congestion.table;
+	size_t n = dl_yaml_count(value);
+	int err = 0;
+
+	if (!dl_yaml_is_list(value) || !n || n > DL_EMU_CCT_MAX)
+		return dl_yaml_error(y, value, "%s: expected a list of 1 to %d numbers", key->name,
+				     DL_EMU_CCT_MAX);
+	for (size_t i = 0; !err && i < n; i++)
+		err = dl_yaml_value(y, dl_yaml_item(y, value, i), &entry, &table[i]);
+	for (size_t i = n; i < DL_EMU_CCT_MAX; i++)
+		table[i] = table[n - 1];
+	return err;
+}
+
+static const struct dl_setting congestion_keys[] = {
+	{ "threshold", NUMBER, MEMBER(config.congestion.threshold), 1, 15 },
+	{ "marking_rate", NUMBER, MEMBER(config.congestion.marking_rate), 0, 65535 },
+	{ "victims", WORD, MEMBER(config.congestion.victims), .words = "false true" },
+	{ "increase", NUMBER, MEMBER(config.congestion.increase), 1, DL_EMU_CCT_MAX - 1 },
+	{ "limit", NUMBER, MEMBER(config.congestion.limit), 1, DL_EMU_CCT_MAX - 1 },
+	{ "timer_ns", NUMBER, MEMBER(config.congestion.timer_ps), 1, NS_MAX },
+	{ "becn_ns", NUMBER, MEMBER(config.congestion.becn_ps), 0, MILLION },
+	{ "table", .read = scenario_read_cct },
+	{ NULL }
+};
+
+static int scenario_read_congestion(struct dl_yaml *y, const struct dl_yaml_node *value,
+				    const struct dl_setting *key, void *to)
+{
+	(void)key;
+	((struct dl_emu_scenario *)to)->config.congestion.threshold = 15;
+	return dl_yaml_mapping(y, value, congestion_keys, to);
+}
+
 /* As they are read, in ns and metres: see scenario_to_units(). */
 static const struct dl_setting scenario_keys[] = {
 	{ "seed", NUMBER, MEMBER(config.seed), 0, INT64_MAX },
@@ -372,6 +412,7 @@ static const struct dl_setting scenario_keys[] = {
 	{ "switch_ns", NUMBER, MEMBER(config.switch_latency_ps), 0, MILLION },
 	{ "credit_ns", NUMBER, MEMBER(config.credit_latency_ps), 0, MILLION },
 	{ "message_ns", NUMBER, MEMBER(config.message_overhead_ps), 0, MILLION },
+	{ "congestion", .read = scenario_read_congestion },
 	{ "ack_ns", NUMBER, MEMBER(config.ack_latency_ps), 0, MILLION },
 	{ "cable_m", NUMBER, MEMBER(config.cable_mm_all), 0, 10000 },
 	{ "cables", .read = scenario_read_cables },
@@ -418,6 +459,8 @@ static void scenario_to_units(struct dl_emu_scenario *s)
 	s->config.switch_latency_ps *= 1000;
 	s->config.credit_latency_ps *= 1000;
 	s->config.ack_latency_ps *= 1000;
+	s->config.congestion.timer_ps *= 1000;
+	s->config.congestion.becn_ps *= 1000;
 	s->config.message_overhead_ps *= 1000;
 	s->config.qp_change_ps *= 1000;
 	s->config.hoq_life_ps *= 1000;
@@ -480,6 +523,8 @@ static int scenario_begin(struct dl_emu_scenario *s, const char *name)
 	s->config.seed = 1;
 	s->config.switch_latency_ps /= 1000;
 	s->config.cable_mm_all /= 1000;
+	s->config.congestion.timer_ps /= 1000;
+	s->config.congestion.becn_ps /= 1000;
 	err = dl_fabric_index_names(s->tables->fabric, &s->names);
 	return err ? err : scenario_number_adapters(s);
 }
@@ -498,6 +543,8 @@ static int scenario_end(struct dl_emu_scenario *s)
 	if (s->multicast && s->config.switching == DL_EMU_WORMHOLE)
 		return scenario_error(s, s->multicast,
 				      "pattern: multicast does not go with switching: wormhole");
+	if (s->config.congestion.threshold && s->config.switching == DL_EMU_WORMHOLE)
+		return scenario_error(s, 1, "congestion does not go with switching: wormhole");
 	if (s->config.queues == DL_EMU_VOQ && s->config.switching == DL_EMU_WORMHOLE)
 		return scenario_error(s, 1, "queues: voq does not go with switching: wormhole");
 	scenario_to_units(s);
@@ -567,37 +614,6 @@ void dl_emu_scenario_set_seed(struct dl_emu_scenario *s, uint64_t seed)
 void dl_emu_scenario_set_threads(struct dl_emu_scenario *s, uint32_t threads)
 {
 	s->config.threads = threads;
-}
-
-int dl_emu_scenario_set_program(struct dl_emu_scenario *s, struct dl_emu_program *p,
-				const uint32_t *port)
-{
-	uint16_t *lid = dl_arena_array(&s->arena, p->nranks + 1ul, sizeof(*lid));
-	bool *used = dl_arena_array(&s->arena, s->traffic.nadapters + 1ul, sizeof(*used));
-
-	if (!lid || !used)
-		return -ENOMEM;
-	for (uint32_t r = 0; r < p->nranks; r++) {
-		uint32_t adapter = s->adapter[port[r]];
-
-		if (adapter == DL_EMU_NO_ADAPTER || used[adapter]) {
-			dl_log(s->log, DL_LOG_ERROR,
-			       "rank %u: expected an adapter that has a cable and a LID, and no "
-			       "other rank",
-			       r);
-			return -EINVAL;
-		}
-		used[adapter] = true;
-		lid[r] = s->lid[adapter];
-	}
-	p->port = port;
-	p->lid = lid;
-	p->overhead = s->config.message_overhead_ps;
-	s->program = p;
-	if (!s->traffic.nentries)
-		s->duration = NS_MAX * UINT64_C(1000);
-	s->drain = NS_MAX * UINT64_C(1000);
-	return 0;
 }
 
 bool dl_emu_scenario_has_load(const struct dl_emu_scenario *s, const char *name)

@@ -40,6 +40,14 @@ void dl_emu_config_init(struct dl_emu_config *c)
 		.stop_on_deadlock = true,
 		.threads = 1,
 	};
+	c->congestion = (struct dl_emu_congestion){
+		.increase = 1,
+		.limit = DL_EMU_CCT_MAX - 1,
+		.timer_ps = 153600000, /* 150 units of 1.024 us */
+		.becn_ps = 2000000,
+	};
+	for (uint32_t i = 0; i < DL_EMU_CCT_MAX; i++)
+		c->congestion.table[i] = i * 1000000;
 	dl_link_arb_options_init(&c->arbitration);
 }
 
@@ -78,6 +86,11 @@ static int check_config(const struct dl_emu_config *c, const struct dl_log *log)
 	if (c->queues == DL_EMU_VOQ && c->switching == DL_EMU_WORMHOLE)
 		return refuse_setup(log, "virtual output queues do not go with wormhole "
 					 "switching");
+	if (c->congestion.threshold &&
+	    (c->switching == DL_EMU_WORMHOLE || c->congestion.threshold > 15 ||
+	     c->congestion.limit >= DL_EMU_CCT_MAX || !c->congestion.timer_ps))
+		return refuse_setup(log, "congestion control needs a threshold of at most 15, a "
+					 "limit below 128 and a timer, and no wormhole switching");
 	if (!c->smp_buffer)
 		return refuse_setup(log, "VL 15 needs room for one packet");
 	if (!is_vls(c->default_vls))
@@ -380,6 +393,14 @@ static int set_up_packets(struct dl_emu *e)
 	return e->packets && e->origins ? 0 : -ENOMEM;
 }
 
+static int set_up_marks(struct dl_emu *e)
+{
+	if (!e->c.congestion.threshold)
+		return 0;
+	e->marks = new_array(e, e->nports * (size_t)DL_EMU_VLS, sizeof(*e->marks));
+	return e->marks ? 0 : -ENOMEM;
+}
+
 static int set_up_worms(struct dl_emu *e)
 {
 	if (!e->mode.worms)
@@ -549,6 +570,8 @@ static int set_up_emulation(struct dl_emu *e)
 	err = set_up_packets(e);
 	if (!err)
 		err = set_up_worms(e);
+	if (!err)
+		err = set_up_marks(e);
 	if (!err)
 		err = dl_emu_program_switches(e, e->tables, NULL);
 	if (!err)

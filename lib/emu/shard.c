@@ -37,13 +37,15 @@
 
 /* ---- setting up -------------------------------------------------------- */
 
-/* How long it takes at least until a source learns of a delivery. */
+/* How long it takes at least until a source learns of a delivery, or of a mark. */
 static uint64_t least_ack_time(const struct dl_emu *e)
 {
+	uint64_t least = e->marks ? e->c.congestion.becn_ps : DL_EMU_NEVER;
+
 	for (uint32_t i = 0; i < e->source.nflows; i++)
-		if (e->flows[i].window)
+		if (e->flows[i].window && e->c.ack_latency_ps < least)
 			return e->c.ack_latency_ps;
-	return DL_EMU_NEVER;
+	return least;
 }
 
 /* How long a packet needs at least until a switch looks at it. */
@@ -231,7 +233,9 @@ static void open_mail(struct dl_emu *s, bool even)
 			else if (m->kind == DL_EMU_MAIL_CREDIT)
 				dl_emu_deliver_credit(s, m->what, &m->fcp, m->time);
 			else
-				dl_emu_message_at(s, m->time, m->what, true);
+				dl_emu_message_at(s, m->time, m->what,
+						  m->kind == DL_EMU_MAIL_BECN ? DL_EMU_EV_BECN :
+										DL_EMU_EV_ENDED);
 		}
 		box->n = 0;
 	}

@@ -62,7 +62,7 @@ enum dl_emu_log { DL_EMU_LOG_TAIL, DL_EMU_LOG_ARRIVE, DL_EMU_LOG_TAKE, DL_EMU_LO
  *	TAIL         | port    | input channel      |
  *	WAKE,        | channel of VL 0              |
  *	DEADLINE
- *	MESSAGE      | ended (32)   | flow          |
+ *	MESSAGE      | what (32-34) | flow          |
  *	QP_SWITCHED, RECEIVE_DONE: adapter
  *	DUE: as the source likes
  *
@@ -78,7 +78,9 @@ enum dl_emu_log { DL_EMU_LOG_TAIL, DL_EMU_LOG_ARRIVE, DL_EMU_LOG_TAKE, DL_EMU_LO
 #define DL_EMU_EV_PACKET ((1u << DL_EMU_EV_CHANNEL) - 1)
 #define DL_EMU_EV_INPUT (DL_EMU_PORTS_MAX * DL_EMU_VLS - 1) /* of a tail */
 #define DL_EMU_EV_COPY (1u << 12)			    /* an output */
-#define DL_EMU_EV_ENDED (UINT64_C(1) << 32)
+#define DL_EMU_EV_ENDED (UINT64_C(1) << 32)		    /* of MESSAGE: a message has ended, */
+#define DL_EMU_EV_BECN (UINT64_C(1) << 33)		    /* a packet of the flow was marked, */
+#define DL_EMU_EV_PACED (UINT64_C(1) << 34)		    /* it has waited long enough */
 #define DL_EMU_PORTS_MAX (1u << 20)
 #define DL_EMU_LARGE 6000 /* ports, of some 400 bytes in use: a second-level cache is full */
 #define DL_EMU_BUCKET_BITS_LEAST 14 /* 60 less those of a channel and a packet */
@@ -127,6 +129,7 @@ struct dl_emu_origin {
 	uint32_t parent; /* of a copy: the packet in the buffer */
 	uint16_t data;
 	uint8_t copies; /* that still have to leave */
+	bool marked;	/* FECN */
 	uint32_t early; /* copies that wait for their own bits; of unicast: message.number */
 };
 
@@ -273,7 +276,9 @@ struct dl_emu_flow {
 	uint32_t left; /* bytes of it to be sent */
 	uint32_t adapter;
 	uint32_t window, under_way;
-	uint8_t sl;
+	uint8_t sl, ccti;   /* index into the table of congestion control ... */
+	uint64_t ccti_tick; /* ... at this tick of the timer */
+	uint64_t paced_until;
 	bool active;  /* the message is being sent */
 	bool waiting; /* for its time */
 	bool ended;
@@ -333,6 +338,12 @@ struct dl_emu_routes {
 struct dl_emu_voq {
 	uint32_t head : 31, sending : 1; /* head: packet + 1; 0: none */
 	uint32_t tail;
+};
+
+/* Congestion control at an output channel. */
+struct dl_emu_mark {
+	uint32_t queued; /* units in virtual output queues */
+	uint32_t passed; /* packets since the last mark */
 };
 
 struct dl_emu_voqs {
@@ -406,6 +417,7 @@ struct dl_emu {
 	uint32_t nports;
 	struct dl_emu_worm *worm;     /* by channel; NULL: no wormhole switching */
 	struct dl_emu_losses *losses; /* by port */
+	struct dl_emu_mark *marks;    /* by channel; NULL: no congestion control */
 	struct dl_emu_port *counters; /* by port */
 	uint32_t *fabric_port;	      /* by port: port of the fabric */
 	uint32_t *own_port;	      /* by port of the fabric: own number, or NIL */
@@ -654,11 +666,10 @@ static inline bool dl_emu_is_for(const struct dl_emu *e, uint16_t dlid, uint32_t
 	       (dlid <= e->f->top_lid && e->f->lid_port[dlid] == e->fabric_port[port]);
 }
 
-/* An event about a flow: its next message is due; or one has ended. */
-static inline void dl_emu_message_at(struct dl_emu *e, uint64_t time, uint32_t flow, bool ended)
+/* An event about a flow: its next message is due (0); or DL_EMU_EV_ENDED, _BECN, _PACED. */
+static inline void dl_emu_message_at(struct dl_emu *e, uint64_t time, uint32_t flow, uint64_t what)
 {
-	dl_emu_at(e, time, DL_EMU_LOG_OTHER, DL_EMU_EV_MESSAGE,
-		  (ended ? DL_EMU_EV_ENDED : 0) | flow);
+	dl_emu_at(e, time, DL_EMU_LOG_OTHER, DL_EMU_EV_MESSAGE, what | flow);
 }
 
 /* Where the tables have an adapter's SL for a destination, or NULL. */

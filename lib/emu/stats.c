@@ -26,6 +26,7 @@ const struct dl_emu_totals *dl_emu_totals(struct dl_emu *e)
 		all->fcps += t->fcps;
 		all->fcps_lost += t->fcps_lost;
 		all->fcps_initialise += t->fcps_initialise;
+		all->marked += t->marked;
 		all->latency_sum += t->latency_sum;
 		if (t->last_delivery > all->last_delivery)
 			all->last_delivery = t->last_delivery;

@@ -30,6 +30,7 @@
 
 #define PS_PER_S UINT64_C(1000000000000)
 #define STREAM_PERMUTATION UINT32_MAX
+#define FLOWS_MAX (1u << 23) /* of pairs */
 
 struct flow {
 	struct dl_random random;
@@ -270,6 +271,8 @@ static uint32_t traffic_destination(const struct dl_emu_traffic *t, struct flow 
 	const struct dl_emu_traffic_entry *e = &s->entries[f->entry];
 	uint32_t to;
 
+	if (f->fixed != DL_EMU_NO_ADAPTER)
+		return f->fixed;
 	switch (e->pattern) {
 	case DL_EMU_PATTERN_MULTICAST:
 		return DL_EMU_NO_ADAPTER;
@@ -449,8 +452,13 @@ static uint64_t traffic_mean_size(const struct dl_emu_traffic *t, uint32_t entry
 	return sum / t->total_weight[entry];
 }
 
+/* A share of an entry's messages of a source. */
+struct part {
+	uint64_t of, all;
+};
+
 static void traffic_start_flow(struct dl_emu_traffic *t, uint32_t entry, uint32_t src,
-			       uint32_t partner)
+			       uint32_t partner, struct part part)
 {
 	const struct dl_emu_traffic_spec *s = t->spec;
 	const struct dl_emu_traffic_entry *e = &s->entries[entry];
@@ -459,7 +467,8 @@ static void traffic_start_flow(struct dl_emu_traffic *t, uint32_t entry, uint32_
 
 	*f = (struct flow){
 		/* Streams by entry and source, whoever else takes part. */
-		.random = { .seed = s->seed, .stream = entry * s->nadapters + src },
+		.random = { .seed = part.all > 1 ? ~s->seed : s->seed,
+			    .stream = part.all > 1 ? t->nflows : entry * s->nadapters + src },
 		.entry = entry,
 		.src = src,
 		.fixed = partner,
@@ -467,13 +476,56 @@ static void traffic_start_flow(struct dl_emu_traffic *t, uint32_t entry, uint32_
 	if (e->pattern == DL_EMU_PATTERN_TRACE || e->window)
 		return;
 	gap = (unsigned __int128)traffic_mean_size(t, entry) * PS_PER_S * DL_EMU_LOAD_ONE /
-	      ((unsigned __int128)s->rate[src] * e->load);
+	      ((unsigned __int128)s->rate[src] * e->load) * part.all / part.of;
 	f->gap = gap ? gap : 1;
 	f->next = e->start;
 	if (e->periodic)
 		f->next += (unsigned __int128)f->gap * dl_random_next(&f->random) >> 32;
 	else
 		f->next += traffic_draw_gap(&f->random, f->gap);
+}
+
+static bool traffic_is_target(const struct dl_emu_traffic_entry *e, uint32_t adapter)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < e->ntargets; i++)
+		found |= e->targets[i] == adapter;
+	return found;
+}
+
+/* The share of a destination: messages to a source's own place go to anybody. */
+static struct part traffic_part(const struct dl_emu_traffic_spec *s,
+				const struct dl_emu_traffic_entry *e, uint32_t src, uint32_t dst)
+{
+	uint64_t others = s->nadapters - 1, targets = e->ntargets, hot = e->fraction;
+
+	if (e->pattern == DL_EMU_PATTERN_UNIFORM)
+		return (struct part){ 1, others };
+	return (struct part){ traffic_is_target(e, dst) * hot * others +
+				      (DL_EMU_LOAD_ONE - hot) * targets +
+				      traffic_is_target(e, src) * hot,
+			      DL_EMU_LOAD_ONE * targets * others };
+}
+
+/* The flows of a source: one, or one for each destination. */
+static void traffic_start_source(struct dl_emu_traffic *t, uint32_t entry, uint32_t src,
+				 uint32_t partner)
+{
+	const struct dl_emu_traffic_spec *s = t->spec;
+	const struct dl_emu_traffic_entry *e = &s->entries[entry];
+	bool drawn = e->pattern == DL_EMU_PATTERN_UNIFORM || e->pattern == DL_EMU_PATTERN_HOTSPOT;
+
+	if (!s->pairs || !drawn || e->window || e->count) {
+		traffic_start_flow(t, entry, src, partner, (struct part){ 1, 1 });
+		return;
+	}
+	for (uint32_t dst = 0; dst < s->nadapters; dst++) {
+		struct part part = traffic_part(s, e, src, dst);
+
+		if (dst != src && part.of)
+			traffic_start_flow(t, entry, src, dst, part);
+	}
 }
 
 static void traffic_start_entry(struct dl_emu_traffic *t, uint32_t entry, uint32_t *partner)
@@ -483,7 +535,8 @@ static void traffic_start_entry(struct dl_emu_traffic *t, uint32_t entry, uint32
 
 	for (uint64_t i = 0; i < e->ntrace; i++)
 		if (!i || e->trace[i].src != e->trace[i - 1].src) {
-			traffic_start_flow(t, entry, e->trace[i].src, DL_EMU_NO_ADAPTER);
+			traffic_start_flow(t, entry, e->trace[i].src, DL_EMU_NO_ADAPTER,
+					   (struct part){ 1, 1 });
 			t->flows[t->nflows - 1].sent = i;
 		}
 	if (e->pattern == DL_EMU_PATTERN_TRACE)
@@ -493,19 +546,26 @@ static void traffic_start_entry(struct dl_emu_traffic *t, uint32_t entry, uint32
 	traffic_find_partners(s, entry, partner);
 	for (uint32_t i = 0; i < s->nadapters; i++)
 		if (s->rate[i] && traffic_is_source(e, i, partner))
-			traffic_start_flow(t, entry, i, partner[i]);
+			traffic_start_source(t, entry, i, partner[i]);
 }
 
 int dl_emu_traffic_new(const struct dl_emu_traffic_spec *spec, const struct dl_log *log,
 		       struct dl_emu_traffic **out)
 {
-	size_t most = (size_t)spec->nentries * spec->nadapters;
+	size_t most =
+		(size_t)spec->nentries * spec->nadapters * (spec->pairs ? spec->nadapters : 1);
 	struct dl_emu_traffic *t = calloc(1, sizeof(*t));
 	uint32_t *partner = calloc(spec->nadapters + 1, sizeof(*partner));
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < spec->nentries; i++)
 		err = traffic_check(spec, i, log);
+	if (!err && spec->pairs && most > FLOWS_MAX) {
+		dl_log(log, DL_LOG_ERROR,
+		       "traffic: congestion control takes a queue pair for each "
+		       "pair of adapters, which are too many here");
+		err = -EINVAL;
+	}
 	if (!err && (!t || !partner))
 		err = -ENOMEM;
 	if (err)

@@ -301,6 +301,31 @@ unsigned int dl_emu_choose(struct dl_emu *e, struct dl_emu_link_port *p, uint32_
 	return sl == DL_EMU_SLS ? 0 : choose_of(e, p, 1u << sl, packet);
 }
 
+/*
+ * Congestion control: a switch has begun to send a packet.  Of those for the same
+ * output, what waits still is the queue: with virtual output queues all, else the
+ * heads of buffers.
+ */
+void dl_emu_mark(struct dl_emu *e, const struct dl_emu_link_port *p, uint32_t packet)
+{
+	const struct dl_emu_congestion *c = &e->c.congestion;
+	const struct dl_emu_pkt *pk = &e->packets[packet];
+	struct dl_emu_mark *m = &e->marks[pk->out];
+	uint32_t above = e->c.buffer * (16 - c->threshold) / 16, queued = m->queued;
+	bool victim = e->now > p->busy_until && e->now > pk->since;
+
+	if (pk->flags & DL_EMU_PK_MCAST || !dl_emu_is_data(pk->out) || (victim && !c->victims))
+		return;
+	for (uint32_t q = dl_emu_vl_at(e, pk->out)->head;
+	     !e->mode.voq && q != DL_EMU_NIL && queued <= above; q = e->packets[q].wait_next)
+		queued += e->packets[q].units;
+	if (queued <= above || m->passed++ < c->marking_rate)
+		return;
+	m->passed = 0;
+	e->origins[packet].marked = true;
+	e->totals.marked++;
+}
+
 /* Is the packet lost on the wire?  Then its receiver does not enter it, but for a worm's. */
 void dl_emu_damage(struct dl_emu *e, const struct dl_emu_link_port *p, struct dl_emu_pkt *pk,
 		   struct dl_emu_vl_port *o)

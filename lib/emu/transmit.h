@@ -19,6 +19,7 @@ void dl_emu_deadline(struct dl_emu *e, uint32_t port);
 void dl_emu_report_later(struct dl_emu *e, struct dl_emu_link_port *p);
 unsigned int dl_emu_choose(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t *packet);
 uint64_t dl_emu_worm_sent(struct dl_emu *e, const struct dl_emu_pkt *pk, uint64_t time);
+void dl_emu_mark(struct dl_emu *e, const struct dl_emu_link_port *p, uint32_t packet);
 void dl_emu_damage(struct dl_emu *e, const struct dl_emu_link_port *p, struct dl_emu_pkt *pk,
 		   struct dl_emu_vl_port *o);
 void dl_emu_note_blocked(struct dl_emu *e, const struct dl_emu_link_port *p,

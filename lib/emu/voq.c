@@ -60,6 +60,10 @@ uint32_t dl_emu_voq_head(const struct dl_emu *e, uint32_t in, uint32_t out, bool
 /* The first packet of a queue is gone. */
 static void voq_pop(struct dl_emu *e, struct dl_emu_voq *v)
 {
+	const struct dl_emu_pkt *pk = &e->packets[v->head - 1u];
+
+	if (e->marks)
+		e->marks[pk->out].queued -= pk->units;
 	v->head = e->packets[v->head - 1u].next + 1u;
 }
 
@@ -111,6 +115,8 @@ void dl_emu_voq_join(struct dl_emu *e, uint32_t in, uint32_t out, uint32_t packe
 
 	e->packets[packet].out = out;
 	e->packets[packet].next = DL_EMU_NIL;
+	if (e->marks)
+		e->marks[out].queued += e->packets[packet].units;
 	if (first)
 		v->head = packet + 1u;
 	else

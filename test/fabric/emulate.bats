@@ -677,3 +677,14 @@ refused() {
 	run -2 dateline emulate "$T/star.dls" --scenario "$T/scenario.yaml"
 	[[ $output == *'queues: voq does not go with switching: wormhole'* ]]
 }
+
+@test "a program runs on the hosts that are named, the same with two threads" {
+	routed 4 4 2
+	for i in 1 2; do
+		dateline emulate "$T/routed" --program alltoall:64K --threads "$i" --json \
+			--hosts 'H_[0-3]_[0-3]_1_1' | jq 'del(.cpu_seconds)' >"$T/$i"
+	done
+	cmp "$T/1" "$T/2"
+	jq -e '.program.ranks == 16 and .program.messages == 240' "$T/1"
+	run -2 dateline emulate "$T/routed" --program alltoall:64K --hosts H_0_0_0_1
+}

@@ -255,4 +255,10 @@ void emu_fixture_draw(struct draw *d, struct emu_fixture *w)
 	w->c.qp_change_ps = draw_below(d, 2) * 50000;
 	w->c.credit_latency_ps = draw_below(d, 2) * draw_below(d, 300000);
 	w->c.check_ps = 3000000;
+	if (w->c.switching == DL_EMU_WORMHOLE || w->c.seed % 3)
+		return;
+	w->c.congestion.threshold = 1 + w->c.seed / 3 % 15;
+	w->c.congestion.victims = w->c.seed % 2;
+	w->c.congestion.timer_ps = 1000000 + w->c.seed % 5000000;
+	w->c.congestion.becn_ps = w->c.seed % 1000000;
 }

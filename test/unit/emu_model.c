@@ -49,6 +49,21 @@ static void draw_buffer(struct draw *d, struct emu_fixture *w)
 		w->c.buffer += (w->c.mtu + DL_EMU_MCAST_HEADERS + unit - 1) / unit;
 }
 
+static void draw_congestion(struct draw *d, struct dl_emu_congestion *c)
+{
+	c->threshold = 1 + draw_below(d, 15);
+	if (draw_below(d, 2))
+		c->threshold = 15;
+	c->marking_rate = draw_below(d, 2) * draw_below(d, 4);
+	c->victims = draw_below(d, 2);
+	c->increase = 1 + draw_below(d, 5);
+	c->limit = 1 + draw_below(d, 20);
+	c->timer_ps = 1 + draw_below(d, 20000000);
+	c->becn_ps = draw_below(d, 3000000);
+	for (uint32_t i = 0; i < DL_EMU_CCT_MAX; i++)
+		c->table[i] = i * draw_below(d, 500000);
+}
+
 static void draw_fixture(struct draw *d, struct emu_fixture *w)
 {
 	uint32_t radix[3];
@@ -78,6 +93,8 @@ static void draw_fixture(struct draw *d, struct emu_fixture *w)
 	if (w->c.flow_control == DL_LINK_CREDIT_IBA && draw_one_in(d, 4))
 		w->c.buffer = 1900 + draw_below(d, 2000); /* more than is promised */
 	w->c.credit = draw_below(d, 2) * (1 + draw_below(d, 100));
+	if (w->c.switching != DL_EMU_WORMHOLE && draw_below(d, 2))
+		draw_congestion(d, &w->c.congestion);
 	if (w->c.flow_control == DL_LINK_CREDIT_IBA && draw_one_in(d, 3))
 		w->c.buffer *= w->c.chunk = 2 + draw_below(d, 3);
 }
@@ -187,19 +204,21 @@ static void compare_totals(const struct dl_emu_totals *a, const struct dl_emu_to
 {
 	assert_int_equal(a->injected, b->injected);
 	assert_int_equal(a->packet_hops, b->packet_hops);
+	assert_int_equal(a->marked, b->marked);
 	for (unsigned int i = 0; i < DL_EMU_DROPS; i++)
 		assert_int_equal(a->drops[i], b->drops[i]);
 }
 
 /* Fixtures from the seed; returns how many packets were delivered, and lost. */
-static void run_fixtures(uint32_t n, uint32_t faults, uint64_t *delivered, uint64_t *dropped)
+static void run_fixtures(uint32_t n, uint32_t faults, uint64_t *delivered, uint64_t *dropped,
+			 uint64_t *marked)
 {
 	struct dl_emu_delivery *fast = malloc(MAX_DELIVERIES * sizeof(*fast));
 	struct dl_emu_delivery *slow = malloc(MAX_DELIVERIES * sizeof(*slow));
 	struct draw d = { .seed = seed + faults };
 
 	assert_true(fast && slow);
-	*delivered = *dropped = 0;
+	*delivered = *dropped = *marked = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		struct dl_emu_totals totals;
 		struct emu_fixture w;
@@ -221,6 +240,7 @@ static void run_fixtures(uint32_t n, uint32_t faults, uint64_t *delivered, uint6
 		compare_totals(&run.totals, &totals);
 		*delivered += arrived;
 		*dropped += run.totals.dropped;
+		*marked += totals.marked;
 		free((void *)w.c.cable_mm);
 		emu_fixture_free(&w);
 	}
@@ -230,21 +250,22 @@ static void run_fixtures(uint32_t n, uint32_t faults, uint64_t *delivered, uint6
 
 static void test_model(void **state)
 {
-	uint64_t delivered, dropped;
+	uint64_t delivered, dropped, marked;
 
 	(void)state;
-	run_fixtures(FIXTURES, 0, &delivered, &dropped);
-	print_message("%llu deliveries\n", (unsigned long long)delivered);
-	assert_true(delivered > 20 * FIXTURES);
+	run_fixtures(FIXTURES, 0, &delivered, &dropped, &marked);
+	print_message("%llu deliveries, %llu marks\n", (unsigned long long)delivered,
+		      (unsigned long long)marked);
+	assert_true(delivered > 20 * FIXTURES && marked > FIXTURES);
 	assert_int_equal(dropped, 0);
 }
 
 static void test_faults(void **state)
 {
-	uint64_t delivered, dropped;
+	uint64_t delivered, dropped, marked;
 
 	(void)state;
-	run_fixtures(FIXTURES, STEPS, &delivered, &dropped);
+	run_fixtures(FIXTURES, STEPS, &delivered, &dropped, &marked);
 	print_message("%llu deliveries, %llu lost\n", (unsigned long long)delivered,
 		      (unsigned long long)dropped);
 	assert_true(delivered > 20 * FIXTURES && dropped > FIXTURES);

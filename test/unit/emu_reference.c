@@ -52,6 +52,13 @@ static void happen(struct model *t, const struct soon *s)
 		emu_ref_fill(t, t->w->flow_port[s->who]);
 		emu_ref_transmit(t, t->w->flow_port[s->who]);
 		break;
+	case BECN:
+		emu_ref_becn(t, s->who);
+		break;
+	case PACED:
+		emu_ref_fill(t, t->w->flow_port[s->who]);
+		emu_ref_transmit(t, t->w->flow_port[s->who]);
+		break;
 	case TAKEN:
 		t->ports[s->who].draining = false;
 		emu_ref_take(t, leave(&t->ports[s->who].arrived, 0));

@@ -140,6 +140,42 @@ static int candidate(struct model *t, const struct channel *c)
 	return -1;
 }
 
+/* What waits for an output: all that is stored for it, or the heads of buffers. */
+static int64_t queue_of(struct model *t, uint32_t out)
+{
+	const struct dl_fabric_node *n = node_of(t, out / VLS);
+	int64_t sum = 0;
+
+	for (unsigned int i = 0; !has_voqs(t) && i < channel(t, out)->waiting.n; i++)
+		sum += units(t, t->packets[channel(t, out)->waiting.packet[i]].bytes);
+	for (uint32_t c = n->first_port * VLS;
+	     has_voqs(t) && c < (n->first_port + n->nports + 1) * VLS; c++)
+		for (unsigned int i = 0; i < channel(t, c)->stored.n; i++) {
+			const struct packet *pk = &t->packets[channel(t, c)->stored.packet[i]];
+
+			sum += pk->out == out ? units(t, pk->bytes) : 0;
+		}
+	return sum;
+}
+
+/* Congestion control: `pk` leaves, and waits for nothing any more. */
+static void mark(struct model *t, uint32_t port, unsigned int vl, struct packet *pk)
+{
+	const struct dl_emu_congestion *c = &t->w->c.congestion;
+	const struct port *p = &t->ports[port];
+	bool idle = t->now > p->busy_until && t->now > pk->since;
+
+	if (!c->threshold || pk->dlid >= DL_TABLES_MCAST_LID || (idle && !c->victims))
+		return;
+	if (queue_of(t, port * VLS + vl) <= t->w->c.buffer * (16 - c->threshold) / 16)
+		return;
+	if (t->ports[port].vl[vl].unmarked++ < c->marking_rate)
+		return;
+	t->ports[port].vl[vl].unmarked = 0;
+	pk->marked = true;
+	t->totals.marked++;
+}
+
 static void send(struct model *t, uint32_t port, unsigned int vl, unsigned int at)
 {
 	struct port *p = &t->ports[port];
@@ -165,6 +201,7 @@ static void send(struct model *t, uint32_t port, unsigned int vl, unsigned int a
 			leave(&channel(t, pk->in)->stored, 0);
 			channel(t, pk->in)->reading = true;
 		}
+		mark(t, port, vl, pk);
 	}
 	p->vl[vl].sent += units(t, pk->bytes);
 	if (happens(p, p->damage)) {

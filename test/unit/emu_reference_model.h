@@ -12,7 +12,7 @@
 #define NOBODY UINT32_MAX
 
 /* In the order in which they happen when their time is the same. */
-enum kind { TAIL, CREDIT, ARRIVE, WAKE, MESSAGE, ENDED, TAKEN, HOQ, DEADLINE };
+enum kind { TAIL, CREDIT, ARRIVE, WAKE, MESSAGE, ENDED, BECN, PACED, TAKEN, HOQ, DEADLINE };
 
 struct soon {
 	uint64_t time;
@@ -32,7 +32,7 @@ struct packet {
 	uint16_t dlid;
 	uint8_t sl, level;
 	bool first, final; /* flit of its packet */
-	bool last, waiting, damaged;
+	bool last, waiting, damaged, marked;
 };
 
 struct queue {
@@ -53,6 +53,7 @@ struct channel {
 	uint32_t owner;	      /* input channel of the worm that has it, or NOBODY */
 	int64_t sent, limit;  /* units; that may be sent */
 	int64_t lost;
+	uint32_t unmarked; /* packets since the last mark */
 };
 
 struct port {
@@ -85,6 +86,8 @@ struct flow {
 	uint32_t left, under_way;
 	uint8_t sl;
 	bool active, waiting, ended;
+	uint32_t index; /* of congestion control */
+	uint64_t ticks, paced;
 };
 
 struct model {
@@ -219,6 +222,7 @@ void emu_ref_drop_waiting(struct model *t, uint32_t out, unsigned int at, enum d
 void emu_ref_enter(struct model *t, uint32_t in, int id);
 void emu_ref_expire(struct model *t, uint32_t in, uint32_t out);
 void emu_ref_fill(struct model *t, uint32_t port);
+void emu_ref_becn(struct model *t, int flow);
 void emu_ref_lose(struct model *t, int id, enum dl_emu_drop cause);
 int emu_ref_new_packet(struct model *t, struct packet like);
 void emu_ref_next_message(struct model *t, int flow);

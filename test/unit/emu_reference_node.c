@@ -342,6 +342,39 @@ static void make_packet(struct model *t, struct packet pk)
 	t->totals.injected++;
 }
 
+/* The index of a flow falls with every tick of the timer. */
+static void tick(const struct model *t, struct flow *f)
+{
+	uint64_t now = t->now / t->w->c.congestion.timer_ps;
+
+	for (; f->ticks < now; f->ticks++)
+		f->index -= f->index > 0;
+}
+
+void emu_ref_becn(struct model *t, int flow)
+{
+	struct flow *f = &t->flows[flow];
+
+	tick(t, f);
+	for (uint32_t i = 0; i < t->w->c.congestion.increase; i++)
+		f->index += f->index < t->w->c.congestion.limit;
+}
+
+/* A packet was made: the next one must wait for so many times its length. */
+static void pace(struct model *t, int flow, uint32_t bytes)
+{
+	struct flow *f = &t->flows[flow];
+	uint64_t time = wire_time(t, bytes);
+
+	if (!t->w->c.congestion.threshold)
+		return;
+	tick(t, f);
+	if (!t->w->c.congestion.table[f->index])
+		return;
+	f->paced = t->now + time + time * t->w->c.congestion.table[f->index] / 1000000;
+	later(t, f->paced, PACED, flow, 0);
+}
+
 /* Make packets as long as there is a place for the next one. */
 void emu_ref_fill(struct model *t, uint32_t port)
 {
@@ -363,7 +396,7 @@ void emu_ref_fill(struct model *t, uint32_t port)
 			.waiting = true,
 		};
 
-		if (p->taken[vl])
+		if (p->taken[vl] || t->now < f->paced)
 			return;
 		p->taken[vl] = true;
 		pk.data = f->left < t->w->c.mtu ? f->left : t->w->c.mtu;
@@ -371,6 +404,7 @@ void emu_ref_fill(struct model *t, uint32_t port)
 		f->left -= pk.data;
 		pk.last = !f->left;
 		make_packet(t, pk);
+		pace(t, p->flow, pk.bytes);
 		if (pk.last) {
 			f->active = false;
 			emu_ref_next_message(t, p->flow);
@@ -395,6 +429,8 @@ static void deliver(struct model *t, int id, uint32_t in)
 	};
 
 	emu_fixture_note(t->w, &d);
+	if (pk->marked)
+		later(t, t->now + t->w->c.congestion.becn_ps, BECN, pk->flow, 0);
 	finish(t, pk);
 }
 

@@ -304,6 +304,7 @@ static uint64_t run_plain(struct draw d, bool plain)
 	w.c.switching = DL_EMU_CUT_THROUGH;
 	w.c.queues = DL_EMU_FIFO;
 	w.c.speedup = 0;
+	w.c.congestion.threshold = 0;
 	w.c.buffer /= w.c.chunk;
 	w.c.chunk = 1;
 	if (w.c.flow_control == DL_LINK_CREDIT_IBA)

@@ -68,7 +68,8 @@ static struct dl_emu_result run(struct emu_fixture *w, const char *yaml, bool ow
 	if (own)
 		s->config = w->c;
 	s->config.threads = threads;
-	assert_int_equal(dl_emu_scenario_set_program(s, p, w->adapter), 0);
+	if (p)
+		assert_int_equal(dl_emu_scenario_set_program(s, p, w->adapter), 0);
 	assert_int_equal(dl_emu_scenario_run(s, NULL, look, NULL, &out), 0);
 	dl_emu_scenario_free(s);
 	return out;
@@ -311,6 +312,34 @@ static void test_random(void **state)
 		check_world(i);
 }
 
+/* ---- congestion control ----------------------------------------------------- */
+
+/* Nobody is slowed down but those that send to the hot spot. */
+static void test_hot_spot(void **state)
+{
+	static const char *const yaml[] = {
+		"{duration_ns: 2000000, warmup_ns: 1000000, traffic: [{pattern: hotspot,"
+		" targets: [0], fraction: 0.2, load: 0.2}], queues: fifo}",
+		"{duration_ns: 2000000, warmup_ns: 1000000, traffic: [{pattern: hotspot,"
+		" targets: [0], fraction: 0.2, load: 0.2}], congestion: {}}",
+	};
+	double throughput[2];
+	struct emu_fixture w;
+
+	(void)state;
+	emu_fixture_build(&w, (uint32_t[]){ 8, 8, 1 }, false, 1, NULL);
+	emu_fixture_link(&w, DL_FABRIC_EDR, 4);
+	for (unsigned int i = 0; i < 2; i++) {
+		struct dl_emu_result r = run(&w, yaml[i], false, 1, NULL);
+
+		throughput[i] = r.throughput;
+		assert_int_equal(dl_emu_totals(r.emu)->marked > 1000, i);
+		dl_emu_result_free(&r);
+	}
+	assert_true(throughput[1] > 1.4 * throughput[0] && throughput[1] > 0.15);
+	emu_fixture_free(&w);
+}
+
 /* ---- what is wrong --------------------------------------------------------- */
 
 static void test_refused(void **state)
@@ -378,6 +407,7 @@ int main(void)
 		cmocka_unit_test(test_formulas), cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_begun),	 cmocka_unit_test(test_random),
 		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_hot_spot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -254,6 +254,8 @@ json_t *emulate_json(const struct emulate_run *r)
 		json_object_set_new(document, "management", emulate_management_json(r));
 	if (document && r->result.sample_ps)
 		json_object_set_new(document, "samples", emulate_samples_json(r));
+	if (document && t->marked)
+		json_object_set_new(document, "marked_packets", json_integer(t->marked));
 	if (document && r->program)
 		json_object_set_new(document, "program", emulate_program_json(r));
 	if (document && r->result.pairs)

@@ -15,7 +15,7 @@ From Dateline Require Import Net Dor Torus Early.
 Import ListNotations.
 
 (* Ties of the even ring go the way that does not wrap. *)
-Definition unicast := early 6 5 3 2 (fun p x => tx p <? x) (fun p y => ty p <? y).
+Definition unicast := early 6 5 3 2 (fun p x => tx p <? x) (fun p y => ty p <? y) (fun p x => tx p <? x).
 
 Definition is_switch x y := (x <? 6) && (y <? 5) && negb ((x =? 3) && (y =? 2)).
 

@@ -30,18 +30,21 @@ Hypothesis by_ : b < ky.
 Hypothesis kx_largest : kx <= largest.
 Hypothesis ky_largest : ky <= largest.
 Variables tie_x tie_y : packet -> nat -> bool.
+Variable tie_b : packet -> nat -> bool.  (* in row b: a broken ring may have another rule *)
 
 Definition shorter_x p x := goes kx false (tie_x p) (tx p) x.
 Definition shorter_y p y := goes ky false (tie_y p) (ty p) y.
+Definition towards p x := goes kx false (tie_b p) (tx p) x.
 Definition bit_x p := if wraps false (shorter_x p (sx p)) (sx p) (tx p) then 1 else 0.
 Definition bit_y p := if wraps false (shorter_y p (sy p)) (sy p) (ty p) then 1 else 0.
 
 (* In row b only packets to column a may go towards the missing switch. *)
-Definition dir_x p x y := if (y =? b) && negb (tx p =? a) then along kx a (tx p) x else shorter_x p x.
+Definition dir_x p x y := if y =? b then if tx p =? a then towards p x else along kx a (tx p) x
+  else shorter_x p x.
 Definition dir_y p x y := if x =? a then along ky b (ty p) y else shorter_y p y.
 
 (* The next switch in row b is missing, and the packet should turn there. *)
-Definition turns_early p x y := (y =? b) && (tx p =? a) && (hop kx (shorter_x p x) x =? a).
+Definition turns_early p x y := (y =? b) && (tx p =? a) && (hop kx (towards p x) x =? a).
 
 (* What switch (x,y) does with p; from_y: it came along y, so that a turn into x is illegal. *)
 Definition out (from_y : bool) p x y : list channel :=
@@ -67,7 +70,7 @@ Inductive may_be (p : packet) : channel -> Prop :=
     turns_early p x (sy p) = false -> may_be p (Channel false (dir_x p x (sy p)) (bit_x p) x (sy p))
 | AlongY j y : y <> ty p -> tx p <> a -> way ky (shorter_y p) (sy p) (ty p) j y ->
     may_be p (Channel true (shorter_y p y) (bit_y p) (tx p) y)
-| Turned x : x <> a -> x < kx -> tx p = a -> hop kx (shorter_x p x) x = a ->
+| Turned x : x <> a -> x < kx -> tx p = a -> hop kx (towards p x) x = a ->
     may_be p (Channel true (shorter_y p b) (bit_y p) x b)
 | Illegal x y : x <> a -> tx p = a -> hop kx (shorter_x p x) x = a -> y < ky -> y <> b ->
     may_be p (Channel false (shorter_x p x) (bit_x p + 2) x y)
@@ -117,11 +120,11 @@ Proof.
   destruct (Nat.eqb_spec (tx p) a) as [T|T]; simpl in *.
   - apply Nat.eqb_neq in E.
     assert (Q : sx p <> tx p) by (intros Q; rewrite Q in W; apply N, (way_nowhere _ _ _ _ _ W)).
-    destruct (on_its_way kx false (tie_x p) (sx p) (tx p) kx2 SX TX Q j x W) as (_ & _ & G & _).
-    destruct (on_its_way kx false (tie_x p) (sx p) (tx p) kx2 SX TX Q _ _ (Onward _ _ _ _ _ _ W N)) as (_ & _ & G' & _).
-    specialize (G N). specialize (G' N'). unfold shorter_x in *.
+    destruct (on_its_way kx false (tie_b p) (sx p) (tx p) kx2 SX TX Q j x W) as (_ & _ & G & _).
+    destruct (on_its_way kx false (tie_b p) (sx p) (tx p) kx2 SX TX Q _ _ (Onward _ _ _ _ _ _ W N)) as (_ & _ & G' & _).
+    specialize (G N). specialize (G' N'). unfold towards in *.
     rewrite G', <- G. rewrite T in *. revert E N N' X. clear - kx2 ax. unfold line.
-    generalize (goes kx false (tie_x p) a x). intros m. destruct m; places; lia.
+    generalize (goes kx false (tie_b p) a x). intros m. destruct m; places; lia.
   - destruct (one_place kx a (tx p) x kx2 ax TX X N) as [F G]. rewrite (F N'). unfold line.
     destruct (along kx a (tx p) x); lia.
 Qed.
@@ -162,6 +165,13 @@ Proof.
     + rewrite Nat.add_0_r. apply AlongX with 0; auto. apply Here.
 Qed.
 
+(* Beside column a there is no doubt about the shorter way. *)
+Lemma neighbour p x : tx p = a -> x < kx -> x <> a -> hop kx (towards p x) x = a -> hop kx (shorter_x p x) x = a.
+Proof.
+  unfold towards, shorter_x, goes, goes_minus. intros -> X N. unfold hop, ahead.
+  destruct (tie_b p x), (tie_x p x); cases; lia.
+Qed.
+
 (* One hop. *)
 Lemma hop_falls p c e : sends p -> may_be p c -> In e (out (in_y c) p (far_x c) (far_y c)) ->
   may_be p e /\ early_rank e < early_rank c.
@@ -180,7 +190,7 @@ Proof.
       unfold dir_y. destruct (Nat.eqb_spec z a) as [Za|Za].
       * assert (B : sy p <> b).
         { intros B. assert (Q : tx p = a) by congruence. revert T Za. unfold z, turns_early, dir_x.
-          rewrite B, Q, !Nat.eqb_refl. simpl. intros T Za. apply Nat.eqb_neq in T. contradiction. }
+          rewrite B, Q, !Nat.eqb_refl. cbn [andb]. intros T Za. apply Nat.eqb_neq in T. contradiction. }
         split; [rewrite Za; apply Column; auto; congruence|].
         unfold early_rank. simpl. rewrite Za, Nat.eqb_refl, V.
         pose proof (line_below ky b (along ky b (ty p) (sy p)) (sy p) ky2 by_ SY ky_largest). lia.
@@ -215,7 +225,7 @@ Proof.
     rewrite T in J. destruct J as [<-|[]].
     assert (D : dir_x p x z = shorter_x p x).
     { unfold dir_x. apply Nat.eqb_neq in Zb. rewrite Zb. reflexivity. }
-    rewrite D. split; [apply Illegal; auto|].
+    rewrite D. split; [apply Illegal; auto; apply neighbour; auto|].
     unfold early_rank. simpl. rewrite N'. destruct (Nat.ltb_spec (bit_x p + 2) 2); [lia|].
     unfold H. lia.
   - (* after the illegal turn *)

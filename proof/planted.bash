@@ -83,7 +83,7 @@ plant "the wrong ring is broken: its later coordinates are those of the destinat
 	'firstn d (dst p) ++ 0 :: skipn (S d) (src p)' 'firstn d (dst p) ++ 0 :: skipn (S d) (dst p)'
 plant "an illegal turn without its VL bit" Early 'if from_y then 2 else 0' 'if from_y then 0 else 0'
 plant "a turn two switches early" Early \
-	'(hop kx (shorter_x p x) x =? a).' '(hop kx (shorter_x p x) (hop kx (shorter_x p x) x) =? a).'
+	'(hop kx (towards p x) x =? a).' '(hop kx (towards p x) (hop kx (towards p x) x) =? a).'
 plant "a branch may cross the dateline" Multicast \
 	'(if minus c then co (at_ c) (dim c) <> 0 else' '(if minus c then True else'
 plant "a branch may run along x outside of the root row" Multicast \

@@ -3,7 +3,7 @@
 checker_files = contrib/check/checker.mli contrib/check/checker.ml \
 	contrib/check/dumps.ml contrib/check/search.ml contrib/check/world.ml \
 	contrib/check/change.ml contrib/check/main.ml
-EXTRA_DIST += $(checker_files) contrib/check/dateline-check.1
+EXTRA_DIST += $(checker_files) man/dateline-check.1
 
 # What ocamlopt writes lies beside the sources: copies are compiled.
 contrib/check/dateline-check: $(checker_files)

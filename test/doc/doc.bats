@@ -138,6 +138,7 @@ try() {
 		[[ -e $name.steps/001.sh || $name == dateline-s[cn]*.5 ||
 			$name == dateline-metrics.7 ]]
 		leave_out "$name.steps" "$name" <<-END
+			dateline-check.1: dateline-check -- OCaml; see transition.bats
 			dateline-hops.1: sinfo -- Slurm; see hops.bats
 			dateline-path.1: ibqueryerrors -- a running fabric; see path.bats
 			dateline-path.1: squeue -- Slurm; see path.bats

@@ -78,7 +78,7 @@ static const struct dl_setting options[] = {
 	  .doc = "Check packets of all end ports (default), or omit those to "
 		 "and from switches' port 0" },
 	{ "certificate", DL_SETTING_BORROW, MEMBER(certificate), .arg = "FILE",
-	  .doc = "Write why there is no credit loop, for contrib/check" },
+	  .doc = "Write why there is no credit loop, for dateline-check" },
 	{ "explain", DL_SETTING_FLAG, MEMBER(explain),
 	  .doc = "Draw the credit loop, and describe what can be done" },
 	{ 0 }

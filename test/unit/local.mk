@@ -11,6 +11,7 @@ test_unit_libfixtures_la_SOURCES = test/unit/random.h test/unit/draw.h test/unit
 	test/unit/grid_fabric.c test/unit/grid_fabric.h \
 	test/unit/routed.c test/unit/routed.h \
 	test/unit/fabric_text.c test/unit/fabric_text.h \
+	test/unit/netlist_text.c test/unit/netlist_text.h \
 	test/unit/verify_model.c test/unit/verify_model.h \
 	test/unit/verify_fixture.c test/unit/verify_fixture.h \
 	test/unit/emu_fixture.c test/unit/emu_fixture.h \
@@ -28,7 +29,7 @@ test_unit_test_anysl_LDADD = $(LDADD) $(IGRAPH_LIBS)
 
 # Fabrics, and what reads and writes them.
 UNIT_TESTS += test/unit/settings test/unit/arena test/unit/files test/unit/text test/unit/pool \
-	test/unit/test_fabric test/unit/test_netlist test/unit/test_subnet_lst \
+	test/unit/test_fabric test/unit/test_netlist test/unit/test_netlist_write test/unit/test_subnet_lst \
 	test/unit/port_reports
 # Tori.
 UNIT_TESTS += test/unit/test_discover test/unit/test_config test/unit/test_generate \

@@ -24,6 +24,8 @@ test_unit_libfixtures_la_CFLAGS = $(AM_CFLAGS)
 UNIT_TESTS += test/unit/verify test/unit/test_anysl
 test_unit_verify_CFLAGS = $(AM_CFLAGS) $(IGRAPH_CFLAGS)
 test_unit_verify_LDADD = $(LDADD) $(IGRAPH_LIBS)
+test_unit_test_anysl_SOURCES = test/unit/test_anysl.c test/unit/anysl_checker.c \
+	test/unit/anysl_checker.h
 test_unit_test_anysl_CFLAGS = $(AM_CFLAGS) $(IGRAPH_CFLAGS)
 test_unit_test_anysl_LDADD = $(LDADD) $(IGRAPH_LIBS)
 

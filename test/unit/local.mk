@@ -98,9 +98,13 @@ test_unit_plugin_options_LDADD = $(osm_libs)
 test_unit_test_metrics_LDADD = $(osm_libs)
 UNIT_TESTS += test/unit/plugin_options test/unit/vlarb_configured test/unit/test_metrics
 
-UNIT_TESTS += test/unit/test_snapshot
-test_unit_test_snapshot_CFLAGS = $(AM_CFLAGS) $(ZSTD_CFLAGS)
-test_unit_test_snapshot_LDADD = $(LDADD) $(ZSTD_LIBS)
+UNIT_TESTS += test/unit/test_snapshot test/unit/test_snapshot_file
+test_unit_test_snapshot_SOURCES = test/unit/test_snapshot.c test/unit/snapshot_fixture.c \
+	test/unit/snapshot_fixture.h
+test_unit_test_snapshot_file_SOURCES = test/unit/test_snapshot_file.c \
+	test/unit/snapshot_fixture.c test/unit/snapshot_fixture.h
+test_unit_test_snapshot_file_CFLAGS = $(AM_CFLAGS) $(ZSTD_CFLAGS)
+test_unit_test_snapshot_file_LDADD = $(LDADD) $(ZSTD_LIBS)
 
 
 # The shared library through its public headers alone.

@@ -28,9 +28,11 @@ enum what { SEND, LOSE, OFFLOAD, FORWARD, FCP, CORRUPT_FCP };
 
 static const char *const names[] = { "send", "lose", "offload", "forward", "fcp", "corrupt_fcp" };
 
-enum { RECEIVER, TRANSMITTER };
+enum { RECEIVER, TRANSMITTER, DUE, NO_END }; /* due: the receiver, if it should report */
 
-static const char *const ends[] = { "receiver", "transmitter" };
+#define ENDS "receiver transmitter due"
+
+static const char *const ends[] = { "receiver", "transmitter", "due" };
 
 struct event {
 	unsigned int what, line;
@@ -84,7 +86,7 @@ static int credits_read_start(struct dl_yaml *y, const struct dl_yaml_node *valu
 /* An event while it is read: each thing that may happen, of which one shall. */
 struct event_reader {
 	int64_t amount[FORWARD + 1]; /* 0: not given */
-	unsigned int end[2];	     /* of fcp and corrupt_fcp; 2: not given */
+	unsigned int end[2];	     /* of fcp and corrupt_fcp */
 	uint32_t link, vl;
 };
 
@@ -92,7 +94,7 @@ static int credits_read_event(struct dl_yaml *y, const struct dl_yaml_node *n, s
 {
 #define EVENT(member) DL_MEMBER(struct event_reader, member)
 #define AMOUNT(what, most) DL_SETTING_NUMBER, EVENT(amount[what]), 1, most
-#define END(what) DL_SETTING_WORD, EVENT(end[what]), .words = "receiver transmitter"
+#define END(what) DL_SETTING_WORD, EVENT(end[what]), .words = ENDS
 	static const struct dl_setting keys[] = {
 		{ "send", AMOUNT(SEND, DL_LINK_CREDIT_MASK) },
 		{ "lose", AMOUNT(LOSE, DL_LINK_CREDIT_MASK) },
@@ -107,7 +109,7 @@ static int credits_read_event(struct dl_yaml *y, const struct dl_yaml_node *n, s
 #undef EVENT
 #undef AMOUNT
 #undef END
-	struct event_reader r = { .end = { 2, 2 } };
+	struct event_reader r = { .end = { NO_END, NO_END } };
 	unsigned int found = 0;
 	int err = dl_yaml_mapping(y, n, keys, &r);
 
@@ -115,7 +117,7 @@ static int credits_read_event(struct dl_yaml *y, const struct dl_yaml_node *n, s
 		return err;
 	*event = (struct event){ .line = dl_yaml_line(n), .link = r.link, .vl = r.vl };
 	for (unsigned int what = SEND; what <= CORRUPT_FCP; what++) {
-		if (what < FCP ? !r.amount[what] : r.end[what - FCP] == 2)
+		if (what < FCP ? !r.amount[what] : r.end[what - FCP] == NO_END)
 			continue;
 		found++;
 		event->what = what;
@@ -367,19 +369,21 @@ static bool credits_flow_control(struct link *l, unsigned int end, bool corrupt)
 	uint8_t wire[DL_LINK_FCP_BYTES];
 	struct dl_link_fcp fcp;
 
-	if (end == RECEIVER)
-		dl_link_fcp_make(DL_LINK_ACTIVE, 0, &l->terms, &l->idle_tx, &l->rx, &fcp);
-	else
+	if (end == DUE && !dl_link_credit_should_report(&l->terms, &l->rx))
+		return false;
+	if (end == TRANSMITTER)
 		dl_link_fcp_make(DL_LINK_ACTIVE, 0, &l->terms, &l->tx, &l->idle_rx, &fcp);
+	else
+		dl_link_fcp_make(DL_LINK_ACTIVE, 0, &l->terms, &l->idle_tx, &l->rx, &fcp);
 	dl_link_fcp_encode(&fcp, wire);
 	if (corrupt)
 		wire[3] ^= 1;
 	if (dl_link_fcp_decode(wire, &fcp))
 		return false;
-	if (end == RECEIVER)
-		dl_link_fcp_take(DL_LINK_ACTIVE, &fcp, &l->terms, &l->tx, &l->idle_rx);
-	else
+	if (end == TRANSMITTER)
 		dl_link_fcp_take(DL_LINK_ACTIVE, &fcp, &l->terms, &l->idle_tx, &l->rx);
+	else
+		dl_link_fcp_take(DL_LINK_ACTIVE, &fcp, &l->terms, &l->tx, &l->idle_rx);
 	return true;
 }
 
@@ -496,6 +500,7 @@ static int credits_run(void *model, struct steps *steps)
 static void credits_print_step(const json_t *step, FILE *to)
 {
 	const char *name = json_string_value(tool_at(step, "event"));
+	const char *end = json_string_value(tool_at(step, "end"));
 	int ahead = (tool_int_at(step, "cl") - tool_int_at(step, "cr")) & DL_LINK_CREDIT_MASK;
 	char text[60], place[20] = "";
 
@@ -506,9 +511,9 @@ static void credits_print_step(const json_t *step, FILE *to)
 		snprintf(text, sizeof(text), "%s%s %lld%s", place, name,
 			 (long long)tool_int_at(step, "amount"),
 			 tool_true_at(step, "accepted") ? "" : ": refused");
-	else if (tool_has(step, "end"))
-		snprintf(text, sizeof(text), "%s%s: %s", place, name,
-			 json_string_value(tool_at(step, "end")));
+	else if (end)
+		snprintf(text, sizeof(text), "%s%s: %s%s", place, name, end,
+			 !strcmp(end, "due") && !tool_true_at(step, "accepted") ? ": no" : "");
 	else
 		snprintf(text, sizeof(text), "%s", name);
 	fprintf(to, "%-24s", text);

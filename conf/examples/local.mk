@@ -16,6 +16,7 @@ dist_examples_DATA = conf/dateline.rules.yml \
 	conf/examples/arbitrate-priorities.yaml \
 	conf/examples/chain-three-nodes.yaml \
 	conf/examples/credits-chunks.yaml \
+	conf/examples/credits-due.yaml \
 	conf/examples/credits-full.yaml \
 	conf/examples/credits-loss.yaml \
 	conf/examples/credits-receiver.yaml \

@@ -276,6 +276,16 @@ static void test_loss(void **state)
 			  "send yes 200 200 200 200 0 200 0"));
 }
 
+static void test_due(void **state)
+{
+	(void)state;
+	expect_steps(example("credits", "credits-due"), iba_keys,
+		     ROWS("fcp no 40 40 40 40 0 40 0", "offload yes 40 40 40 40 3 43 0",
+			  "fcp yes 40 43 40 40 3 43 0", "fcp no 40 43 40 40 3 43 0",
+			  "send yes 41 43 41 41 2 43 0", "fcp no 41 43 41 41 2 43 0",
+			  "offload yes 41 43 41 41 3 44 0", "fcp yes 41 44 41 41 3 44 0"));
+}
+
 /* Upstream - Current - Downstream, on two VCs. */
 static void test_chain(void **state)
 {
@@ -627,16 +637,16 @@ static void test_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_figure_25_10),   cmocka_unit_test(test_low_turn),
-		cmocka_unit_test(test_priorities),     cmocka_unit_test(test_receiver),
-		cmocka_unit_test(test_full),	       cmocka_unit_test(test_rollover),
-		cmocka_unit_test(test_chunks),	       cmocka_unit_test(test_loss),
-		cmocka_unit_test(test_chain),	       cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_sizes),	       cmocka_unit_test(test_queue_events),
-		cmocka_unit_test(test_options),	       cmocka_unit_test(test_change),
-		cmocka_unit_test(test_credits_format), cmocka_unit_test(test_bad_files),
-		cmocka_unit_test(test_usage),	       cmocka_unit_test(test_warnings),
-		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_figure_25_10), cmocka_unit_test(test_low_turn),
+		cmocka_unit_test(test_priorities),   cmocka_unit_test(test_receiver),
+		cmocka_unit_test(test_full),	     cmocka_unit_test(test_rollover),
+		cmocka_unit_test(test_chunks),	     cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_due),	     cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_defaults),     cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_queue_events), cmocka_unit_test(test_options),
+		cmocka_unit_test(test_change),	     cmocka_unit_test(test_credits_format),
+		cmocka_unit_test(test_bad_files),    cmocka_unit_test(test_usage),
+		cmocka_unit_test(test_warnings),     cmocka_unit_test(test_tables),
 	};
 
 	return cmocka_run_group_tests_name("arbitrate and credits", tests, NULL, NULL);

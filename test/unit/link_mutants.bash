@@ -26,6 +26,8 @@ MUTANTS=(
 	"FCTBS ignored|$HEADER|rx->received = sync & DL_LINK_CREDIT_MASK|(void)rx, (void)sync"
 	"FCCL off by one|$HEADER|out->fccl = dl_link_credit_of(t, rx)|out->fccl = dl_link_credit_of(t, rx) + 1"
 	"weights rounded down|$HEADER|goes_on)) - (bytes + 63) / 64|goes_on)) - bytes / 64"
+	"HighPriCounter stands still|$HEADER|a->counter -= (bytes + 3) / 4 &|a->counter -= 0 &"
+	"FCPs before SMPs|$HEADER|return smp ? DL_LINK_SMP : fcp ? DL_LINK_FCP : DL_LINK_NOTHING|return fcp ? DL_LINK_FCP : smp ? DL_LINK_SMP : DL_LINK_NOTHING"
 	"any CRC will do|lib/link/fcp.c|return -EBADMSG|(void)0"
 )
 

@@ -168,7 +168,7 @@ static bool moving_causes(const struct moving_lid *l, const struct moving_dep *d
 	return false;
 }
 
-/* Is an entry one that sends packets, has not moved, and is to be another one? */
+/* Does an entry send packets, has it not moved yet, and will it move? */
 static bool moving_is_old(const struct dl_verify_moving *m, const struct dl_verify_entry *e)
 {
 	return e->time == DL_VERIFY_STAYS && e->before != e->goal &&
@@ -357,10 +357,12 @@ static int moving_init(struct dl_verify_moving *m)
 	m->found = dl_arena_array(arena, words, sizeof(*m->found));
 	m->edges = dl_arena_array(arena, words, sizeof(*m->edges));
 	m->entry_at = dl_arena_array(arena, net->nsw + 1ul, sizeof(*m->entry_at));
+	m->queue = dl_arena_array(arena, net->nsw + 1ul, sizeof(*m->queue));
+	m->out = dl_arena_array(arena, net->nsw + 1ul, 1);
 	m->seen = dl_arena_array(arena, net->links.n + 1ul, sizeof(*m->seen));
 	m->links = dl_arena_array(arena, net->links.n + 1ul, sizeof(*m->links));
-	if (!m->count || !m->live || !m->found || !m->edges || !m->entry_at || !m->seen ||
-	    !m->links)
+	if (!m->count || !m->live || !m->found || !m->edges || !m->entry_at || !m->queue ||
+	    !m->out || !m->seen || !m->links)
 		return -ENOMEM;
 	return dl_order_init(&m->order, arena, net->links.n * net->nvl, most * net->nvl,
 			     dl_verify_moving_neighbours, m);

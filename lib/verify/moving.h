@@ -57,6 +57,8 @@ struct dl_verify_moving {
 	struct dl_order order;
 	/* One LID: */
 	uint32_t *entry_at;	    /* by switch: number of the entry plus 1; 0: it stays */
+	uint32_t *queue;	    /* of switches */
+	uint8_t *out;		    /* by switch: entries whose packets come to one that differs */
 	struct dl_verify_set *seen; /* by link */
 	uint32_t *links, nlinks;    /* links with any */
 	struct moving_item *items;

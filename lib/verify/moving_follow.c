@@ -289,16 +289,45 @@ static int moving_add_seed(struct moving_lid *l, uint32_t link, uint32_t set)
 	return 0;
 }
 
+/* The entries that stay and lead to one that differs: m->out, all others closed. */
+static void moving_upstream(struct dl_verify_moving *m, const struct moving_lid *l)
+{
+	const struct dl_verify_net *net = &m->net;
+	uint32_t n = 0;
+
+	memset(m->out, DL_TABLES_NO_PORT, net->nsw);
+	for (uint32_t k = 0; k < l->n; k++)
+		m->queue[n++] = l->entries[k].sw;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t s = m->queue[i];
+
+		for (uint32_t at = net->links.first[s]; at < net->links.first[s + 1]; at++) {
+			uint32_t in = net->links.link[at].back, t = net->links.link[in].from;
+
+			if (m->out[t] != DL_TABLES_NO_PORT ||
+			    dl_verify_net_link(net, t, l->column[t]) != in)
+				continue;
+			m->out[t] = l->column[t];
+			m->queue[n++] = t;
+		}
+	}
+}
+
 /*
- * All packets to the LID by entries that stay are followed.  Those to a LID that nobody
- * owns are not among the permanent ones yet, and become so.
+ * Packets to a LID that nobody owns are not among the permanent ones yet: they are
+ * followed from everywhere.
  */
 int dl_verify_moving_find_seeds(struct dl_verify_moving *m, struct moving_lid *l)
 {
-	const struct dl_verify_column c = moving_column(l);
 	const struct dl_verify_net *net = &m->net;
-	int err = dl_verify_flow_run(&m->flow, &c, NULL);
+	struct dl_verify_column c = moving_column(l);
+	int err;
 
+	if (l->owner != DL_NONE) {
+		moving_upstream(m, l);
+		c.out = m->out;
+	}
+	err = dl_verify_flow_run(&m->flow, &c, NULL);
 	/* Packets to nobody in a circle. */
 	if (!err && l->owner == DL_NONE && m->flow.ring)
 		err = -ELOOP;

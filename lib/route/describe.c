@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What a snapshot tells of the routing in it. */
+/* What a snapshot says about its routing. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

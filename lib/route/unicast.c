@@ -170,7 +170,7 @@ static unsigned int parity_of(const uint32_t *radix, unsigned int dim, uint32_t 
 	return sum & 1;
 }
 
-/* `code` translates directions, and NOWHERE, into what is to be spread. */
+/* `code` translates directions, and NOWHERE, into the bytes that are spread. */
 static void split_row(struct row *r, const uint8_t *moves, uint32_t radix, unsigned int dim,
 		      const uint8_t code[NCODES])
 {

@@ -246,7 +246,7 @@ static int find_shortest(struct search *s, struct dl_cycle *out)
 			best = len;
 			memset(s->parent, 0xFF, s->n * sizeof(*s->parent));
 		}
-		s->component[c] = DL_NONE; /* it had its turn */
+		s->component[c] = DL_NONE; /* searched */
 	}
 	return 0;
 }

@@ -30,12 +30,12 @@
  * 4. Destination by destination, the switches left without a path get one
  *    (reroute.c).
  * 5. A destination for which that fails is begun from nothing, then routed
- *    along the tree.  If even that closes a cycle, the search begins anew with
+ *    along the tree.  If even that closes a cycle, the search starts over with
  *    those destinations, and the tree, in the CDG first: together they are
  *    safe, everything else is added only where it closes no cycle.
  * 6. After MAX_ROUNDS all destinations are routed up and down the tree's order.
  *
- * When the caller's time is over, nothing begins anew for the sake of better
+ * When the caller's time is over, nothing starts over for the sake of better
  * paths: what failed is routed along the tree at once (finish_in_time()).  When a
  * quarter of that time and a second more has passed, step 6 ends it.
  *
@@ -70,7 +70,7 @@
  * it to a switch beside the broken ring.  The forwarding tables remain DOR's.
  *
  * The result depends on the arguments alone.  Memory: three bytes for each switch
- * and each destination that is to be repaired, besides the tables.  Complexity:
+ * and each destination under repair, besides the tables.  Complexity:
  * switches squared times the SLs that meet on a link (at most 16, some 3), plus
  * the searches of cdg.c.
  */
@@ -82,7 +82,7 @@
 
 #define LATE_ATTEMPTS 1	  /* trees tried with all that DOR does */
 #define EARLY_ATTEMPTS 16 /* ... with what is in dimension order only */
-#define MAX_TREES 6	  /* trees with which the search begins anew */
+#define MAX_TREES 6	  /* trees with which the search starts over */
 #define MAX_PRIORITISED 2 /* rounds with prioritised destinations, for each */
 #define MAX_ROUNDS 24
 #define TIMED_OUT_ROUNDS 3 /* when the time is over */
@@ -273,7 +273,7 @@ static bool repair_complete(const struct repair *r, uint32_t to)
 	       !memchr(next + sw + 1, DL_REPAIR_NO_LINK, r->net.nsw - sw - 1);
 }
 
-/* Add what is missing; else begin the destination anew. */
+/* Add what is missing; else start the destination over. */
 static bool repair_reroute(struct repair *r, uint32_t to)
 {
 	if (repair_complete(r, to) || !dl_repair_reroute(&r->rerouter, to))

@@ -22,11 +22,17 @@ dist_examples_DATA = conf/dateline.rules.yml \
 	conf/examples/credits-receiver.yaml \
 	conf/examples/credits-rollover.yaml \
 	conf/examples/emulate-all-to-all.yaml \
+	conf/examples/emulate-arbitration.yaml \
 	conf/examples/emulate-deadlock-6x5.yaml \
 	conf/examples/emulate-faults.yaml \
 	conf/examples/emulate-hotspot.yaml \
+	conf/examples/emulate-link-returns.yaml \
+	conf/examples/emulate-long-cable.yaml \
+	conf/examples/emulate-management.yaml \
 	conf/examples/emulate-qos-mix.yaml \
 	conf/examples/emulate-rewrite.yaml \
+	conf/examples/emulate-slow-receiver.yaml \
+	conf/examples/emulate-switching.yaml \
 	conf/examples/emulate-tornado.yaml \
 	conf/examples/emulate-trace.txt \
 	conf/examples/emulate-trace.yaml \

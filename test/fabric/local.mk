@@ -86,5 +86,5 @@ FABRIC_TESTS += test/fabric/emulate.bats test/fabric/emulate_keys.bats
 FABRIC_TESTS += test/fabric/conf.bats test/fabric/migration.bats
 
 # What readers are told to type, and what texts say of each other.
-FABRIC_TESTS += test/doc/doc.bats test/doc/text.bats
+FABRIC_TESTS += test/doc/doc.bats test/doc/documents.bats test/doc/text.bats
 EXTRA_DIST += test/doc/doc.bash test/doc/follow.bash

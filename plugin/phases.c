@@ -94,6 +94,14 @@ static void phases_change_nothing(struct dl_engine *e)
 static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 {
 	e->phases = p;
+	if (p->steps.reconnect_pairs)
+		DL_SAY(e->osm, OSM_LOG_INFO,
+		       "Warning: transition: safe only if %" PRIu64
+		       " pairs of end port and LID reconnect: their path SLs change, and with "
+		       "those "
+		       "granted before the new tables can close a credit loop; restart what uses "
+		       "them, as dateline-migration(7) says",
+		       p->steps.reconnect_pairs);
 	if (p->origin == DL_PHASES_FROM_NOTHING) {
 		e->metrics.now.transition.blocks = p->plan.writes;
 		/* Else OpenSM's own maps are whole, and confirmed before links go active. */

@@ -291,6 +291,28 @@ static void another_mode_takes_three_phases(void **state)
 	osm_fixture_free(x);
 }
 
+/* As if path SLs had been granted that the new tables are not safe with. */
+static void pairs_that_must_reconnect_are_counted(void **state)
+{
+	struct osm_fixture *x = watched("drain_ms=1");
+	struct dl_tables *t = x->engine->in_force->routed.tables;
+
+	(void)state;
+	assert_non_null(t->psl);
+	memset(t->psl, 0, (size_t)t->npsl_src * t->npsl_dst);
+	osm_fixture_cut(osm_fixture_link(osm_fixture_switch(x, 6), 0));
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "Warning: transition: safe only if "), 1);
+	assert_int_equal(osm_fixture_logged(x, "transition: 2 steps, 1 drain, "), 1);
+	assert_int_equal(loops, 0);
+	/* They stay as they are now. */
+	x->log[0] = '\0';
+	osm_fixture_cut(osm_fixture_link(osm_fixture_switch(x, 12), 0));
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "reconnect"), 0);
+	osm_fixture_free(x);
+}
+
 /*
  * A switch falls silent after so many writes: what differs stays closed, the next
  * sweep follows at once, and with the switch gone all is routed.  Returns whether
@@ -405,6 +427,7 @@ int main(void)
 		cmocka_unit_test(transitions_none_writes_at_once),
 		cmocka_unit_test(groups_are_closed_where_the_tree_changes),
 		cmocka_unit_test(another_mode_takes_three_phases),
+		cmocka_unit_test(pairs_that_must_reconnect_are_counted),
 		cmocka_unit_test(a_switch_dies_in_the_middle_of_a_change),
 		cmocka_unit_test(opensm_ends_in_the_middle),
 		cmocka_unit_test(plans),

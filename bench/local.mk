@@ -2,4 +2,4 @@
 EXTRA_PROGRAMS += bench/damage
 bench_damage_SOURCES = bench/damage.c
 bench_damage_LDADD = libdlread.la libdlroute.la
-EXTRA_DIST += bench/dumps.bash bench/emulate.bash bench/latency.bash
+EXTRA_DIST += bench/dumps.bash bench/emulate.bash bench/latency.bash bench/validation.bash

@@ -1,7 +1,7 @@
 # The documentation; test/doc follows what tutorial and findings tell to type,
 # and checks what the other pages say of the tree.
 dist_doc_DATA = doc/tutorial.md doc/rules.md doc/architecture.md \
-	doc/documents.md doc/findings.md doc/proof.md
+	doc/documents.md doc/findings.md doc/proof.md doc/validation.md
 
 # Programs that use the library: only what is installed, and the shared one.
 check_PROGRAMS += doc/examples/emulate-latency doc/examples/route-and-verify

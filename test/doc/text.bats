@@ -86,7 +86,7 @@ paths() {
 	local page path missing=0
 
 	for page in README.md CONTRIBUTING.md doc/rules.md doc/architecture.md \
-		doc/findings.md doc/tutorial.md doc/proof.md; do
+		doc/findings.md doc/tutorial.md doc/proof.md doc/validation.md; do
 		[[ -e $TOP/$page ]] || continue
 		while read -r path; do
 			[[ -e $TOP/$path ]] || {

@@ -584,6 +584,10 @@ static void test_warnings(void **state)
 		const char *command, *text, *says;
 	} odd[] = {
 		{ "arbitrate", "{vls: 1, low: [[0, 1]]}", "do nothing" },
+		{ "arbitrate", "vls: 4\nlow: [[0, 1], [1, 0], [15, 1], [2, 1]]",
+		  ":2: low: valid entries: 2, expected at least 4, one for each data VL" },
+		{ "arbitrate", "high: [[0, 0]]",
+		  ":1: high: valid entries: 0, expected at least 1" },
 		{ "arbitrate", "{vls: 8,\n events: [{after: 1, smp: 1}]}",
 		  ":2: the event after 1 packets did not happen" },
 		{ "arbitrate", "low_cap: 2\nlow: [[0, 1], [1, 1], [2, 1]]",

@@ -243,11 +243,34 @@ static void arbitrate_warn_of_cuts(const struct dl_log *log, const char *path,
 			       names[side]);
 }
 
+/* A port needs a valid entry in the high table, and in the low one as many as data VLs. */
+static void arbitrate_warn_of_few(const struct dl_log *log, const char *path,
+				  const struct arbitrate_scenario *s)
+{
+	unsigned int valid[2] = { 0 }, need[2] = { 1, s->options.nvls };
+	const int caps[] = { s->options.high_cap, s->options.low_cap };
+	static const char *const names[] = { "high", "low" };
+
+	for (unsigned int side = DL_LINK_ARB_HIGH; side <= DL_LINK_ARB_LOW; side++) {
+		const struct arbitrate_change *table = &s->start.side[side];
+
+		for (int i = 0; i < table->n && i < caps[side]; i++)
+			valid[side] += table->entry[i].weight &&
+				       table->entry[i].vl < s->options.nvls;
+		if (table->given && s->options.nvls > 1 && valid[side] < need[side])
+			dl_log(log, DL_LOG_WARNING,
+			       "%s:%u: %s: valid entries: %u, expected at least %u%s", path,
+			       table->line, names[side], valid[side], need[side],
+			       side == DL_LINK_ARB_LOW ? ", one for each data VL" : "");
+	}
+}
+
 static void arbitrate_warn(const struct dl_log *log, const char *path, const struct port *p)
 {
 	const struct arbitrate_scenario *s = &p->scenario;
 
 	arbitrate_warn_of_cuts(log, path, &s->start, &s->options);
+	arbitrate_warn_of_few(log, path, s);
 	for (uint32_t i = 0; i < s->nevents; i++)
 		arbitrate_warn_of_cuts(log, path, &s->events[i], &s->options);
 	if (s->options.nvls == 1 &&

@@ -261,7 +261,7 @@ static bool discover_conclude(const struct dl_log *log, const struct dl_torus *t
 
 int tool_cmd_discover(struct tool *tool, int argc, char **argv)
 {
-	struct request r = { 0 };
+	struct request r = { .input.cabling = true };
 	struct tool_input in;
 	json_t *document;
 	int err;

@@ -186,8 +186,13 @@ whatif() {
 		cmp first.json "$T/out.json"
 	done
 	count '[]' .warnings
-	# With other coordinates, part of the change is not the failure's.
+	# A snapshot knows its coordinates; with others, part of the change is not the failure's.
+	whatif f.dls --torus-config f.torus.conf --fail S_3_3_0/1
+	cp "$T/out.json" first.json
 	whatif f.dls --fail S_3_3_0/1
+	cmp first.json "$T/out.json"
+	dateline discover f.net --write-config cabled.conf >/dev/null
+	whatif f.dls --torus-config cabled.conf --fail S_3_3_0/1
 	count true '.warnings[0] | contains("torus configuration")'
 	# A switch takes its adapter along: 2 of 60 end ports.
 	whatif f.net --torus-config f.torus.conf --fail S_3_3_0

@@ -40,7 +40,7 @@ const struct dl_setting tool_input_fabric[] = {
 	  .doc = "Follow the netlist's include statements to files beside it" },
 	{ "torus-config", DL_SETTING_BORROW, MEMBER(config), .arg = "FILE",
 	  .doc = "Radices, seeds and datelines: a torus-2QoS.conf; without "
-		 "it, the cabling decides" },
+		 "it, a snapshot's coordinates or the cabling decide" },
 	{ 0 }
 };
 
@@ -129,22 +129,32 @@ static int from_list(const struct tool *tool, const struct dl_fabric *f,
 	return err;
 }
 
+/* The list of a torus engine in a snapshot, or NULL. */
+static const struct dl_snapshot_note *input_list(const struct dl_snapshot *s)
+{
+	static const char *const lists[] = { "dateline-torus.dump", "opensm-torus.dump", NULL };
+
+	for (unsigned int i = 0; lists[i]; i++) {
+		const struct dl_snapshot_note *list = dl_snapshot_find_note(s, lists[i]);
+
+		if (list && list->len)
+			return list;
+	}
+	return NULL;
+}
+
 static int find_coords(struct tool *tool, const struct dl_snapshot *s, const char *config,
 		       const struct dl_log *log, struct tool_coords *c)
 {
-	static const char *const lists[] = { "dateline-torus.dump", "opensm-torus.dump", NULL };
+	const struct dl_snapshot_note *list = input_list(s);
 
 	memset(c, 0, sizeof(*c));
 	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
 		c->grid.radix[d] = 1;
 	if (config)
 		return from_config(tool, s->fabric, config, c);
-	for (unsigned int i = 0; lists[i]; i++) {
-		const struct dl_snapshot_note *list = dl_snapshot_find_note(s, lists[i]);
-
-		if (list && list->len)
-			return from_list(tool, s->fabric, list, c);
-	}
+	if (list)
+		return from_list(tool, s->fabric, list, c);
 	return from_cabling(log, s->fabric, c);
 }
 
@@ -317,6 +327,39 @@ static int input_read_fabric(const struct tool *tool, const struct tool_input_op
 	return dl_fabric_read_netlist(o->from, &tool->log, &s->fabric);
 }
 
+/*
+ * The torus as the engine saw it that routed a snapshot: path SLs follow from its
+ * coordinates.  0; 1: there is no list of them, or the cabling contradicts it.
+ */
+static int recall_torus(const struct tool *tool, struct tool_input *in)
+{
+	const struct dl_snapshot_note *list = input_list(&in->snapshot);
+	const struct dl_fabric *f = in->fabric;
+	struct dl_torus_mark *marks;
+	struct dl_torus *before = NULL;
+	struct tool_coords c = { 0 };
+	unsigned int mode = 0;
+	int err;
+
+	if (!list || !in->snapshot.tables)
+		return 1;
+	marks = calloc(f->nswitches + 1ul, sizeof(*marks));
+	err = marks ? from_list(tool, f, list, &c) : -ENOMEM;
+	/* As in configurations, which the list does not know. */
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
+		c.grid.mesh[d] |= c.grid.radix[d] <= 2;
+	for (uint32_t s = 0; !err && s < f->nswitches; s++)
+		marks[s] = (struct dl_torus_mark){ .grid = c.grid, .site = c.site[s] };
+	if (!err)
+		err = dl_torus_of_marks(f, marks, &mode, &before);
+	if (!err)
+		err = before ? dl_torus_recall(f, before, &tool->log, &in->config, &in->torus) : 1;
+	dl_torus_free(before);
+	free(c.site);
+	free(marks);
+	return err == -EINVAL ? 1 : err;
+}
+
 static int find_torus(struct tool *tool, const struct tool_input_options *o, struct tool_input *in)
 {
 	const struct dl_fabric *f = in->fabric;
@@ -329,7 +372,7 @@ static int find_torus(struct tool *tool, const struct tool_input_options *o, str
 		if (in->config && err == -EINVAL && o->any_fabric)
 			err = dl_torus_discover_any(f, &in->config->grid, &tool->log, NULL,
 						    &in->torus);
-	} else {
+	} else if (o->cabling || (err = recall_torus(tool, in)) > 0) {
 		err = (o->any_fabric ? dl_torus_discover_any : dl_torus_discover_cabling)(
 			f, NULL, &tool->log, &in->config, &in->torus);
 	}

@@ -19,6 +19,7 @@ struct tool_input_options {
 	const char *config;	     /* torus-2QoS.conf */
 	bool one_vl;		     /* TOOL_INPUT_PART: is enough between switches */
 	bool any_fabric;	     /* for TOOL_INPUT_PART: also without coordinates */
+	bool cabling;		     /* find a torus by it alone, whatever a snapshot says */
 	const char *names;	     /* node name map */
 	bool include;		     /* may the netlist include files? */
 };

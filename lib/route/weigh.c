@@ -15,9 +15,13 @@
  * of use like an avoided cable (transit.c).  Several trials of the forwarding are made, and
  * the one whose busiest channel is the least loaded is routed and verified like any other:
  *
- * 1. slow hops spared; 2. then round by round, of each ring, the slow hop taken out that
- * is busier than all hops without a slow cable; 3. nothing but turns; 4. all cables
- * alike, if parallel ones differ; 5. the same with all slow cables out.
+ * 1. all cables alike; 2. all slow cables out, and the same with 3 to 5; 3. slow hops
+ * spared; 4. then round by round, of each ring, the slow hop taken out that is busier than
+ * all hops without a slow cable; 5. nothing but turns.
+ *
+ * The emulator carries a little less across slow cables than their rate: while one takes a
+ * packet, others wait behind it.  So of the trials whose busiest channel is no busier
+ * than those of 1 and 2, the one is used that is best if slow cables carry SLOW_SHARE.
  *
  * So the result carries at least what the fabric carries without its slow cables, and with
  * all cables alike.  It depends on the arguments alone.  A fabric without slow cables is
@@ -32,6 +36,7 @@
 #include "route/internal.h"
 
 #define ROUNDS 3
+#define SLOW_SHARE 0.9 /* of its rate that a slow cable carries: see Measure */
 
 /* ---- turns --------------------------------------------------------------- */
 
@@ -67,10 +72,10 @@ struct weigh {
 	const struct dl_route_pass *p;
 	struct dl_arena arena;
 	struct dl_torus_speeds speeds;
-	bool differ;	   /* do parallel cables differ? */
 	bool *slow;	   /* by switch * DL_TORUS_DIRS + direction: has the hop a slow cable? */
 	double *load;	   /* ... its load in the last trial */
 	double rest;	   /* the busiest of all other hops */
+	double limit;	   /* no plan with a busier channel is used */
 	bool *among;	   /* by port: those of adapters, which send to each other */
 	uint32_t *busiest; /* by ring of a dimension: the hop to take out, or DL_NONE */
 };
@@ -79,6 +84,7 @@ struct weigh_plan {
 	bool alike, spare;
 	uint32_t *out, nout; /* cables out of use, by a port */
 	double load;	     /* of the busiest channel */
+	double cost;	     /* the same, where slow cables carry less */
 };
 
 /* Route by a plan. */
@@ -107,13 +113,14 @@ static int weigh_route(const struct weigh *w, const struct weigh_plan *plan, boo
 	return err;
 }
 
-/* The loads of all hops; returns that of the busiest channel. */
-static double weigh_loads(struct weigh *w, const struct dl_tables_load *load)
+/* The loads of all hops, and of the busiest channel. */
+static void weigh_loads(struct weigh *w, const struct dl_tables_load *load, struct weigh_plan *plan)
 {
 	const struct dl_torus *t = w->p->whole;
 	const struct dl_fabric *f = t->fabric;
-	double most = 0;
+	double cost;
 
+	plan->load = plan->cost = 0;
 	w->rest = 0;
 	for (uint32_t p = 0; p < f->nports; p++) {
 		double here = load->flows[p] / (double)w->speeds.rate[p];
@@ -121,7 +128,9 @@ static double weigh_loads(struct weigh *w, const struct dl_tables_load *load)
 
 		if (!dl_fabric_joins_switches(f, p))
 			continue;
-		most = here > most ? here : most;
+		cost = w->speeds.slow[p] ? here / SLOW_SHARE : here;
+		plan->load = here > plan->load ? here : plan->load;
+		plan->cost = cost > plan->cost ? cost : plan->cost;
 		if ((dir == DL_TORUS_DIRS ||
 		     !w->slow[f->nodes[f->ports[p].node].sw * DL_TORUS_DIRS + dir]) &&
 		    here > w->rest)
@@ -138,7 +147,6 @@ static double weigh_loads(struct weigh *w, const struct dl_tables_load *load)
 		}
 		w->load[hop] = rate > 0 ? flows / rate : 0;
 	}
-	return most;
 }
 
 /* A trial that cannot be made, or takes too long, carries nothing. */
@@ -148,11 +156,11 @@ static int weigh_trial(struct weigh *w, struct weigh_plan *plan)
 	struct dl_tables_load load;
 	int err = weigh_route(w, plan, true, &r);
 
-	plan->load = INFINITY;
+	plan->load = plan->cost = INFINITY;
 	if (!err && !r.report.timed_out) {
 		err = dl_tables_load_count(r.tables, NULL, w->among, NULL, &load);
 		if (!err) {
-			plan->load = weigh_loads(w, &load);
+			weigh_loads(w, &load, plan);
 			dl_tables_load_release(&load);
 		}
 	}
@@ -202,57 +210,66 @@ static bool weigh_escalate(struct weigh *w, struct weigh_plan *plan)
 	return plan->nout > before;
 }
 
-/* Try a plan, and keep it if it carries more than the best one so far. */
-static int weigh_try(struct weigh *w, struct weigh_plan *plan, struct weigh_plan *best)
+/*
+ * Try a plan, and keep it if it costs less than the best one so far.  Those that bound the
+ * result come first: no other one may have a busier channel than any of them.
+ */
+static int weigh_try(struct weigh *w, struct weigh_plan *plan, struct weigh_plan *best, bool bounds)
 {
 	uint32_t *own = best->out;
 	int err = weigh_trial(w, plan);
+	bool better = plan->load <= w->limit && plan->cost < best->cost;
 
-	if (!err && plan->load < best->load) {
+	if (bounds)
+		better = plan->load < w->limit || better;
+	if (bounds && plan->load < w->limit)
+		w->limit = plan->load;
+	if (!err && better) {
 		*best = *plan;
 		best->out = memcpy(own, plan->out, plan->nout * sizeof(*own));
 	}
 	return err;
 }
 
-/* With these cables out: slow hops spared, some of them out, nothing but turns, not even these. */
-static int weigh_search_from(struct weigh *w, struct weigh_plan *plan, struct weigh_plan *best)
+/* With these cables out: slow hops spared, some of them out, nothing but turns. */
+static int weigh_search_from(struct weigh *w, struct weigh_plan *plan, struct weigh_plan *best,
+			     bool bounds)
 {
 	uint32_t nout = plan->nout;
 	int err;
 
 	plan->spare = true;
-	err = weigh_try(w, plan, best);
+	err = weigh_try(w, plan, best, bounds);
 	for (unsigned int round = 0; !err && round < ROUNDS && weigh_escalate(w, plan); round++)
-		err = weigh_try(w, plan, best);
+		err = weigh_try(w, plan, best, bounds);
 	plan->nout = nout;
 	plan->spare = false;
-	if (!err)
-		err = weigh_try(w, plan, best);
-	plan->alike = true;
-	if (!err && w->differ)
-		err = weigh_try(w, plan, best);
-	plan->alike = false;
-	return err;
+	return err ? err : weigh_try(w, plan, best, bounds);
 }
 
 static int weigh_search(struct weigh *w, struct weigh_plan *best)
 {
 	const struct dl_fabric *f = w->p->whole->fabric;
-	struct weigh_plan plan = { 0 };
+	struct weigh_plan plan = { .alike = true };
 	int err;
 
-	best->load = INFINITY;
+	best->load = best->cost = w->limit = INFINITY;
 	/* What cannot go out may be listed in each round. */
 	best->out = dl_arena_array(&w->arena, (ROUNDS + 1ul) * f->nports + 1, sizeof(*best->out));
 	plan.out = dl_arena_array(&w->arena, (ROUNDS + 1ul) * f->nports + 1, sizeof(*plan.out));
 	if (!best->out || !plan.out)
 		return -ENOMEM;
-	err = weigh_search_from(w, &plan, best);
+	err = weigh_try(w, &plan, best, true);
 	for (uint32_t p = 0; p < f->nports; p++)
 		if (w->speeds.slow[p] && dl_fabric_joins_switches(f, p) && p < f->ports[p].peer)
 			plan.out[plan.nout++] = p;
-	return err ? err : weigh_search_from(w, &plan, best);
+	if (!err)
+		err = weigh_try(w, &plan, best, true);
+	plan.alike = false;
+	if (!err)
+		err = weigh_search_from(w, &plan, best, true);
+	plan.nout = 0;
+	return err ? err : weigh_search_from(w, &plan, best, false);
 }
 
 /* ---- the whole ----------------------------------------------------------- */
@@ -274,10 +291,6 @@ static uint32_t weigh_find_slow(struct weigh *w)
 		if (dir == DL_TORUS_DIRS)
 			continue;
 		w->slow[sw * DL_TORUS_DIRS + dir] = true;
-		for (uint32_t i = 0; i < dl_torus_group_size(t, sw, dir); i++)
-			w->differ |= w->speeds.rate[f->nodes[f->switches[sw]].first_port +
-						    dl_torus_group(t, sw, dir)[i]] !=
-				     w->speeds.rate[p];
 	}
 	return n;
 }

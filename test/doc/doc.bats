@@ -56,6 +56,7 @@ at_hand() {
 	cp "$DL_TOP"/conf/examples/* "$T/$1"
 	cp -r "$T/today" "$T/$1/today"
 	cp -r "$T/today" "$T/$1/yesterday"
+	cp -r "$T/today" "$T/$1/monday"
 	cp -r "$T/routed" "$T/$1/snapshot"
 	cp "$T/first.net" "$T/first.torus.conf" "$T/$1"
 	printf '%s\n' H_0_0_0_1 H_3_2_1_1 >"$T/$1/hosts.txt"

@@ -56,7 +56,7 @@ static const struct tool_usage usage = {
 	       "\n"
 	       "  dateline report snapshot -o snapshot.html\n"
 	       "  dateline report today --earlier yesterday -o change.html\n"
-	       "  dateline report wed --earlier mon --earlier tue -o days.html\n"
+	       "  dateline report today --earlier monday --earlier yesterday -o days.html\n"
 	       "  dateline report --live --counters live -o now.html\n"
 	       "\n"
 	       "Exit status: 0 written, whatever the result, 2 bad usage "

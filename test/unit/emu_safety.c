@@ -60,14 +60,16 @@ static void test_one_vl_deadlocks(void **state)
 	const uint32_t radix[3] = { 5, 5, 1 };
 
 	(void)state;
-	for (unsigned int i = 0; i < 6; i++) {
+	for (unsigned int i = 0; i < 12; i++) {
 		struct emu_fixture w;
 
 		emu_fixture_build(&w, radix, false, 1, NULL);
 		emu_fixture_one_vl(&w);
 		assert_true(has_loop(&w));
 		w.c.switching = i % 3;
-		w.c.flow_control = i / 3;
+		w.c.flow_control = i / 3 % 2;
+		if (i >= 6 && w.c.switching != DL_EMU_WORMHOLE)
+			w.c.queues = DL_EMU_VOQ;
 		w.c.buffer = w.c.switching == DL_EMU_WORMHOLE	     ? 4 :
 			     w.c.flow_control == DL_LINK_CREDIT_PCIE ? 2 :
 								       2 * 33;

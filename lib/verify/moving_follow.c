@@ -289,8 +289,8 @@ static int moving_add_seed(struct moving_lid *l, uint32_t link, uint32_t set)
 	return 0;
 }
 
-/* The entries that stay and lead to one that differs: m->out, all others closed. */
-static void moving_upstream(struct dl_verify_moving *m, const struct moving_lid *l)
+/* The entries that stay and lead to one that differs: m->out, all others closed.  Are there any? */
+static bool moving_upstream(struct dl_verify_moving *m, const struct moving_lid *l)
 {
 	const struct dl_verify_net *net = &m->net;
 	uint32_t n = 0;
@@ -311,6 +311,7 @@ static void moving_upstream(struct dl_verify_moving *m, const struct moving_lid 
 			m->queue[n++] = t;
 		}
 	}
+	return n > l->n;
 }
 
 /*
@@ -324,7 +325,8 @@ int dl_verify_moving_find_seeds(struct dl_verify_moving *m, struct moving_lid *l
 	int err;
 
 	if (l->owner != DL_NONE) {
-		moving_upstream(m, l);
+		if (!moving_upstream(m, l))
+			return 0;
 		c.out = m->out;
 	}
 	err = dl_verify_flow_run(&m->flow, &c, NULL);

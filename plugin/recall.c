@@ -563,13 +563,14 @@ void dl_recall_ask(struct dl_engine *e)
 {
 	e->recall.set_up_before = false;
 	dl_recall_clear(&e->recall);
-	/* Else it has been the master for a while, and knows. */
+	/* Else it has been the master for a while, and knows; or it was alone until now. */
 	if ((e->osm->subn.sm_state == IB_SMINFO_STATE_MASTER &&
 	     !e->osm->subn.first_time_master_sweep &&
-	     (!e->in_force || e->change == DL_CHANGE_SETTLED)) ||
+	     (e->in_force ? e->change == DL_CHANGE_SETTLED : e->recall.begun)) ||
 	    !wait_for_pending_transactions)
 		return;
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
+	e->recall.begun = dl_opensm_next(e->osm, NULL) != NULL;
 	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw))
 		e->recall.set_up_before |= recall_ask_mark(e, sw);
 	CL_PLOCK_RELEASE(&e->osm->lock);
@@ -600,7 +601,7 @@ int dl_recall_torus(const struct dl_engine *e, struct dl_arena *arena, const str
 	struct dl_torus_mark *marks = dl_arena_array(arena, f->nswitches + 1, sizeof(*marks));
 
 	*out = NULL;
-	if (!e->osm->subn.first_time_master_sweep || !e->recall.set_up_before)
+	if ((e->in_force && !e->osm->subn.first_time_master_sweep) || !e->recall.set_up_before)
 		return 0;
 	if (!marks)
 		return -ENOMEM;

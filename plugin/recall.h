@@ -19,7 +19,8 @@ struct dl_recall_groups {
 
 /* What a start or takeover found. */
 struct dl_recall {
-	bool set_up_before;	    /* did switches hold tables? */
+	bool begun;		    /* were there switches? */
+	bool set_up_before;	    /* did they hold tables? */
 	bool known;		    /* ... and have all been read? */
 	struct dl_osm_names silent; /* of which not all have been */
 	struct dl_recall_groups *groups;

@@ -197,6 +197,29 @@ static void a_switch_that_this_sweep_has_not_seen(void **state)
 	osm_fixture_free(x);
 }
 
+/* In its first sweep it found itself only: the next one is its first with switches. */
+static void alone_at_first(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(4, 3, "drain_ms=1");
+
+	(void)state;
+	assert_true(osm_fixture_sweep(x));
+	osm_fixture_restart(x, "drain_ms=1");
+	x->osm->subn.sm_state = IB_SMINFO_STATE_MASTER;
+	x->osm->subn.first_time_master_sweep = FALSE;
+	x->gets = 0;
+	assert_true(osm_fixture_sweep(x));
+	assert_true(x->gets > 0);
+	assert_int_equal(osm_fixture_logged(x, "what the switches held was not known"), 0);
+	/* Once: while another engine routes, nothing is read. */
+	dl_sweep_free(x->engine->in_force);
+	x->engine->in_force = NULL;
+	x->gets = 0;
+	dl_recall_ask(x->engine);
+	assert_int_equal(x->gets, 0);
+	osm_fixture_free(x);
+}
+
 /* Tables read after a restart are those that were written. */
 static void held_tables(void **state)
 {
@@ -393,6 +416,7 @@ int main(void)
 		cmocka_unit_test(an_answer_that_is_missing),
 		cmocka_unit_test(a_switch_that_this_sweep_has_not_seen),
 		cmocka_unit_test(held_tables),
+		cmocka_unit_test(alone_at_first),
 		cmocka_unit_test(groups_that_switches_held),
 		cmocka_unit_test(maps_that_opensm_knows),
 		cmocka_unit_test(wrong_coordinates_are_not_marked),

@@ -81,7 +81,7 @@ struct weigh {
 };
 
 struct weigh_plan {
-	bool alike, spare;
+	bool alike, spare, bounds;
 	uint32_t *out, nout; /* cables out of use, by a port */
 	double load;	     /* of the busiest channel */
 	double cost;	     /* the same, where slow cables carry less */
@@ -218,8 +218,12 @@ static int weigh_try(struct weigh *w, struct weigh_plan *plan, struct weigh_plan
 {
 	uint32_t *own = best->out;
 	int err = weigh_trial(w, plan);
-	bool better = plan->load <= w->limit && plan->cost < best->cost;
+	/* Of equals the first that has cables in use as they come. */
+	bool better =
+		plan->load <= w->limit &&
+		(plan->cost < best->cost || (plan->cost == best->cost && best->bounds && !bounds));
 
+	plan->bounds = bounds;
 	if (bounds)
 		better = plan->load < w->limit || better;
 	if (bounds && plan->load < w->limit)

@@ -103,10 +103,16 @@ uint32_t dl_verify_flow_inject(struct dl_verify_flow *f, const struct dl_verify_
 
 		if (port == c->owner)
 			continue;
-		src = dl_verify_net_source(net, s, port);
-		sent = f->sls_of ? flow_inject(f, &src, f->sls_of(f->context, port, c->lid), NULL,
-					       net->rows[src.row + out]) :
-				   flow_inject_path(f, c, &src, net->rows[src.row + out]);
+		if (f->sls_of) {
+			unsigned int in = dl_verify_entry_port(net->f, port);
+
+			src = (struct dl_verify_source){ .sls = net->end_passes[port] };
+			sent = flow_inject(f, &src, f->sls_of(f->context, port, c->lid), NULL,
+					   net->rows[dl_verify_net_row(net, s, in, out)]);
+		} else {
+			src = dl_verify_net_source(net, s, port);
+			sent = flow_inject_path(f, c, &src, net->rows[src.row + out]);
+		}
 		set = dl_verify_sets_union(&f->sets, set, sent);
 	}
 	return set;

@@ -192,8 +192,9 @@ flaws() {
 }
 
 # listed NAME < FILES: without folders and what each kind has of its own.
+# Debian's own: its opensm@.service has a drop-in, and a README.Debian tells of it.
 listed() {
-	sed -E -e '/\/$|\/(examples|include\/dateline|dateline\/schema)$|^\/var\/|\.build-id/d' \
+	sed -E -e '/\/opensm@\.service\.d\/|\/README\.Debian/d' -e '/\/$|\/(examples|include\/dateline|dateline\/schema)$|^\/var\/|\.build-id/d' \
 		-e '/\/share\/(licenses|lintian)\//d' \
 		-e '/\/share\/doc\/[^/]*(\/(README.md|copyright|changelog.*))?$/d' \
 		-e 's|/zsh/vendor-completions/|/zsh/site-functions/|' \

@@ -434,7 +434,9 @@ static int goal_read_all(struct goal *g, uint32_t most)
 		err = goal_take(g, "num_ranks");
 	if (!err)
 		err = goal_number(g, "", UINT32_MAX, "the number of ranks", &ranks);
-	if (!err && (!ranks || ranks > most))
+	if (err)
+		return err;
+	if (!ranks || ranks > most)
 		return dl_text_error(&g->text, "expected 1 to %u ranks, as many as there are hosts",
 				     most);
 	p->nranks = ranks;

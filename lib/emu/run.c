@@ -133,7 +133,8 @@ static int copy_entries(struct run *r, const struct dl_emu_load *load)
 	r->entries = dl_arena_array(&r->arena, n + 1, sizeof(*r->entries));
 	if (!r->entries)
 		return -ENOMEM;
-	memcpy(r->entries, spec->entries, n * sizeof(*r->entries));
+	if (n) /* a program may come without a scenario's traffic */
+		memcpy(r->entries, spec->entries, n * sizeof(*r->entries));
 	for (uint32_t i = 0; i < n; i++) {
 		struct dl_emu_traffic_entry *e = &r->entries[i];
 

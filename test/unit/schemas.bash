@@ -157,6 +157,8 @@ emulated sweep whole "$examples/emulate-uniform.yaml" --sweep load=0.1:0.5:0.2
 echo 'pairs: true' | cat "$examples/emulate-uniform.yaml" - >pairs.yaml
 emulated pairs whole pairs.yaml
 told emulate whole --program allreduce-ring:64K
+(echo 'congestion: {}' && cat "$examples/emulate-uniform.yaml") >congested.yaml
+emulated congested whole congested.yaml
 told whatif whole.net --switches 1 --samples 3
 told whatif six.net --switches 2 --links 3 --samples 8 --transitions
 told whatif whole.net --switches 9

@@ -307,8 +307,10 @@ int tool_cmd_route(struct tool *tool, int argc, char **argv)
 	int err;
 
 	err = route_options(tool, argc, argv, &conf, &r);
-	if (err)
+	if (err) {
+		dl_arena_free(&conf.arena);
 		return tool_exit_status(err);
+	}
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_PART, in);
 	if (!err)
 		err = dl_fabric_assign_lids(in->fabric, r.lmc);

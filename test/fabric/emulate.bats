@@ -580,12 +580,14 @@ refused() {
 		traffic: [{pattern: uniform, load: 1}]
 		speed: 2
 	END
-	refused '2: load: 11: expected a number from 1e-06 to 10' <<-END
+	refused '2: load: 1001: expected a number from 1e-06 to 1000' <<-END
 		traffic:
-		  - {pattern: uniform, load: 11}
+		  - {pattern: uniform, load: 1001}
 	END
-	refused '1: load: 0.1234567: expected a number' \
-		<<<'traffic: [{pattern: uniform, load: 0.1234567}]'
+	refused '1: load: 0.0000001: expected a number' \
+		<<<'traffic: [{pattern: uniform, load: 0.0000001}]'
+	refused '1: load: half: expected a number' \
+		<<<'traffic: [{pattern: uniform, load: half}]'
 	refused '1: expected either the key load or the key window' \
 		<<<'traffic: [{pattern: uniform}]'
 	refused '1: pattern: spiral: expected one of: uniform' \

@@ -234,9 +234,12 @@ static bool collective_extra(struct dl_emu_program *p, const char *text)
 	if (!p->kind->extra)
 		return !*text;
 	for (unsigned int d = 0; d < (p->kind->extra == 'x' ? 3 : 1); d++) {
-		const char *from = text + 1, *end = dl_number_scan(from, 10, &value);
+		const char *end;
 
-		if (*text != (d ? 'x' : ':') || end == from || !value || value > COUNT_MAX)
+		if (*text != (d ? 'x' : ':'))
+			return false;
+		end = dl_number_scan(text + 1, 10, &value);
+		if (end == text + 1 || !value || value > COUNT_MAX)
 			return false;
 		p->radix[d] = p->count = value;
 		points *= value;

@@ -10,8 +10,8 @@
 /* Longer messages are cut: no allocation, so that -ENOMEM can be reported. */
 #define MESSAGE_MAX 1024
 
-static void log_write(const struct dl_log *log, enum dl_log_level level, const char *format,
-		      va_list args)
+static void log_format(const struct dl_log *log, enum dl_log_level level, const char *format,
+		       va_list args)
 {
 	char message[MESSAGE_MAX];
 
@@ -28,7 +28,7 @@ void dl_log(const struct dl_log *log, enum dl_log_level level, const char *forma
 	va_list args;
 
 	va_start(args, format);
-	log_write(log, level, format, args);
+	log_format(log, level, format, args);
 	va_end(args);
 }
 
@@ -37,7 +37,7 @@ int dl_fail(const struct dl_log *log, int err, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	log_write(log, DL_LOG_ERROR, format, args);
+	log_format(log, DL_LOG_ERROR, format, args);
 	va_end(args);
 	return err;
 }

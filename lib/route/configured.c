@@ -214,7 +214,7 @@ struct vlarb_added {
 	uint16_t vls; /* in any of them */
 };
 
-static unsigned int heaviest(const struct dl_tables_vlarb_entry *e, unsigned int n)
+static unsigned int vlarb_heaviest(const struct dl_tables_vlarb_entry *e, unsigned int n)
 {
 	unsigned int most = 0;
 
@@ -233,7 +233,7 @@ static bool vlarb_add(struct dl_tables_vlarb_entry *e, uint8_t *n, unsigned int 
 		at++; /* a null entry will do */
 	if (at >= cap)
 		return false;
-	e[at] = (struct dl_tables_vlarb_entry){ vl, heaviest(e, *n) };
+	e[at] = (struct dl_tables_vlarb_entry){ vl, vlarb_heaviest(e, *n) };
 	*n += at == *n;
 	return true;
 }

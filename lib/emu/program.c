@@ -74,6 +74,21 @@ static void program_compute(struct dl_emu_program *p, struct dl_emu *e, struct d
 	dl_emu_at(e, *until, DL_EMU_LOG_OTHER, DL_EMU_EV_DUE, op - p->ops);
 }
 
+/* What requires that this one has begun, or is done; the list, with those that may begin. */
+static uint32_t program_release(struct dl_emu_program *p, const struct dl_emu_op *op, bool begun,
+				uint32_t list)
+{
+	for (uint32_t i = op->edges; p->edges && i < op[1].edges; i++) {
+		struct dl_emu_op *then = &p->ops[p->edges[i].to];
+
+		if (p->edges[i].begun != begun || --then->waits)
+			continue;
+		then->next = list;
+		list = then - p->ops;
+	}
+	return list;
+}
+
 /* Operations that begin, as a list; what requires no more than that begins, too. */
 static void program_begin(struct dl_emu_program *p, struct dl_emu *e, uint32_t list)
 {
@@ -85,14 +100,7 @@ static void program_begin(struct dl_emu_program *p, struct dl_emu *e, uint32_t l
 		if (op->kind != DL_EMU_OP_RECV || op->got >= op->size)
 			program_compute(p, e, op,
 					op->kind == DL_EMU_OP_CALC ? op->size : p->overhead);
-		for (uint32_t i = op->edges; p->edges && i < op[1].edges; i++) {
-			struct dl_emu_op *then = &p->ops[p->edges[i].to];
-
-			if (!p->edges[i].begun || --then->waits)
-				continue;
-			then->next = list;
-			list = then - p->ops;
-		}
+		list = program_release(p, op, true, list);
 	}
 }
 
@@ -149,17 +157,7 @@ static void program_next_step(struct dl_emu_program *p, struct dl_emu *e, uint32
 
 static void program_done(struct dl_emu_program *p, struct dl_emu *e, struct dl_emu_op *op)
 {
-	uint32_t list = DL_EMU_NIL;
-
-	for (uint32_t i = op->edges; p->edges && i < op[1].edges; i++) {
-		struct dl_emu_op *then = &p->ops[p->edges[i].to];
-
-		if (p->edges[i].begun || --then->waits)
-			continue;
-		then->next = list;
-		list = then - p->ops;
-	}
-	program_begin(p, e, list);
+	program_begin(p, e, program_release(p, op, false, DL_EMU_NIL));
 	if (!--p->ranks[op->rank].left)
 		program_next_step(p, e, op->rank);
 }
@@ -218,7 +216,6 @@ static uint32_t *program_receiver(struct dl_emu_program *p, uint32_t to, uint32_
 				  uint32_t number, struct dl_emu_op **op)
 {
 	struct dl_emu_program_rank *r = &p->ranks[to];
-	struct dl_emu_program_early *early = r->early;
 
 	*op = NULL;
 	for (uint32_t i = r->first; p->kind && !*op && i < r->first + r->n; i++)
@@ -230,14 +227,12 @@ static uint32_t *program_receiver(struct dl_emu_program *p, uint32_t to, uint32_
 	if (*op)
 		return &(*op)->got;
 	for (uint32_t i = 0; i < r->nearly; i++)
-		if (early[i].peer == from && early[i].tag == number)
-			return &early[i].got;
-	early = dl_array_grow(early, sizeof(*early), r->nearly, 1, &r->early_cap);
-	if (!early)
+		if (r->early[i].peer == from && r->early[i].tag == number)
+			return &r->early[i].got;
+	if (!dl_array_room(r->early, r->nearly, 1, &r->early_cap))
 		return NULL;
-	r->early = early;
-	early[r->nearly] = (struct dl_emu_program_early){ from, number, 0 };
-	return &early[r->nearly++].got;
+	r->early[r->nearly] = (struct dl_emu_program_early){ from, number, 0 };
+	return &r->early[r->nearly++].got;
 }
 
 static void program_arrived(struct dl_emu_program *p, struct dl_emu *e, uint32_t flow,

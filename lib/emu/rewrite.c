@@ -46,6 +46,20 @@ static int take_tables(struct dl_emu_rewrite *w, struct dl_emu *e, struct dl_tab
 	return dl_emu_swap_tables(e, t);
 }
 
+/* Groups, as other tables have them. */
+static int rewrite_take_groups(struct dl_tables *t, const struct dl_tables *from)
+{
+	for (uint32_t g = 0; g < t->ngroups; g++) {
+		const struct dl_tables_mcast_group *other =
+			dl_tables_find_group(from, t->groups[g].mlid);
+
+		dl_tables_masks_clear(&t->groups[g].masks);
+		if (other && dl_tables_masks_copy(&t->groups[g].masks, &other->masks))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* Maps, arbitration and path SLs of the new set, and the entries as they are. */
 static int take_maps(struct dl_emu_rewrite *w, struct dl_emu *e)
 {
@@ -56,14 +70,7 @@ static int take_maps(struct dl_emu_rewrite *w, struct dl_emu *e)
 	if (err)
 		return err;
 	memcpy(t->lft, held->lft, held->fabric->nswitches * (size_t)held->stride);
-	for (uint32_t g = 0; g < t->ngroups && !err; g++) {
-		const struct dl_tables_mcast_group *old =
-			dl_tables_find_group(held, t->groups[g].mlid);
-
-		dl_tables_masks_clear(&t->groups[g].masks);
-		if (old)
-			err = dl_tables_masks_copy(&t->groups[g].masks, &old->masks);
-	}
+	err = rewrite_take_groups(t, held);
 	if (err)
 		dl_tables_free(t);
 	return err ? err : take_tables(w, e, t);
@@ -117,20 +124,6 @@ static int write_next(struct dl_emu_rewrite *w)
 }
 
 /* ---- the steps of a plan ------------------------------------------------------ */
-
-/* Groups, as other tables have them. */
-static int rewrite_take_groups(struct dl_tables *t, const struct dl_tables *from)
-{
-	for (uint32_t g = 0; g < t->ngroups; g++) {
-		const struct dl_tables_mcast_group *other =
-			dl_tables_find_group(from, t->groups[g].mlid);
-
-		dl_tables_masks_clear(&t->groups[g].masks);
-		if (other && dl_tables_masks_copy(&t->groups[g].masks, &other->masks))
-			return -ENOMEM;
-	}
-	return 0;
-}
 
 static bool rewrite_is_moving(const struct dl_emu_rewrite *w)
 {

@@ -357,9 +357,7 @@ void dl_phases_free(struct dl_phases *p)
 		return;
 	dl_transition_waves_release(&p->steps);
 	dl_transition_release(&p->plan);
-	while (p->opened.ngroups)
-		dl_tables_masks_clear(&p->opened.groups[--p->opened.ngroups].masks);
-	free(p->opened.groups);
+	dl_tables_free_groups(&p->opened);
 	dl_fabric_match_release(&p->old_of);
 	dl_sweep_free(p->from);
 	free(p);

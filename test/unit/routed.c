@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "routed.h"
+#include "dateline/verify.h"
 
 const struct dl_torus_grid routed_shapes[ROUTED_SHAPES] = {
 	{ { 6, 5, 1 }, { 0 } },
@@ -126,4 +127,17 @@ void assert_routed_delivered(const struct routed *r)
 		for (lid = 1; lid <= r->g.fabric->top_lid; lid++)
 			if (r->g.fabric->lid_port[lid] != DL_NONE)
 				assert_true(routed_follow(r, s, lid) != DL_NONE);
+}
+
+void assert_routed_safe(const struct dl_tables *t, enum dl_route_mode mode)
+{
+	struct dl_verify_options how;
+	struct dl_verify_result *v;
+
+	dl_verify_options_init(&how);
+	how.sls = mode == DL_ROUTE_ANY_SL ? DL_VERIFY_ANY_SL : 0;
+	assert_int_equal(dl_verify(t, &how, NULL, &v), 0);
+	assert_true(v->delivered);
+	assert_false(v->credit_loop);
+	dl_verify_result_free(v);
 }

@@ -38,4 +38,7 @@ uint16_t routed_lid(const struct routed *r, uint32_t site);
 uint32_t routed_follow(const struct routed *r, uint32_t sw, uint16_t lid);
 void assert_routed_delivered(const struct routed *r);
 
+/* Delivered and free of credit loops, with the SLs of the mode. */
+void assert_routed_safe(const struct dl_tables *t, enum dl_route_mode mode);
+
 #endif

@@ -14,10 +14,9 @@
 
 #include <cmocka.h>
 
-#include "grid_fabric.h"
+#include "routed.h"
 #include "share.h"
 #include "dateline/route.h"
-#include "dateline/verify.h"
 
 #define ROUNDS 1000 /* in a whole check */
 #define MOST_DEAD 4 /* switches */
@@ -60,8 +59,6 @@ static uint32_t draw_live_site(const struct grid_fabric *g, struct test_random *
 static void check_routed(const struct dl_torus *t, const struct dl_torus_config *c,
 			 enum dl_route_mode mode)
 {
-	struct dl_verify_options how;
-	struct dl_verify_result *v;
 	struct dl_route_result r = { 0 };
 	struct dl_route_options o;
 
@@ -69,12 +66,7 @@ static void check_routed(const struct dl_torus *t, const struct dl_torus_config 
 	o.mode = mode;
 	assert_int_equal(dl_route(t, c, &o, NULL, &r), 0);
 	assert_int_equal(dl_route_tree_group_all(r.tree, r.tables), 0);
-	dl_verify_options_init(&how);
-	how.sls = mode == DL_ROUTE_ANY_SL ? DL_VERIFY_ANY_SL : 0;
-	assert_int_equal(dl_verify(r.tables, &how, NULL, &v), 0);
-	assert_true(v->delivered);
-	assert_false(v->credit_loop);
-	dl_verify_result_free(v);
+	assert_routed_safe(r.tables, mode);
 	dl_route_result_release(&r);
 }
 

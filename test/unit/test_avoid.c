@@ -15,11 +15,10 @@
 
 #include <cmocka.h>
 
-#include "grid_fabric.h"
+#include "routed.h"
 #include "share.h"
 #include "dateline/base.h"
 #include "dateline/route.h"
-#include "dateline/verify.h"
 
 #define ROUNDS 1000 /* in a whole check */
 #define MOST_ENTRIES 12
@@ -217,19 +216,6 @@ static void check_groups(const struct dl_tables *t, const struct model *m)
 	}
 }
 
-static void check_safe(const struct dl_tables *t, enum dl_route_mode mode)
-{
-	struct dl_verify_options how;
-	struct dl_verify_result *v;
-
-	dl_verify_options_init(&how);
-	how.sls = mode == DL_ROUTE_ANY_SL ? DL_VERIFY_ANY_SL : 0;
-	assert_int_equal(dl_verify(t, &how, NULL, &v), 0);
-	assert_true(v->delivered);
-	assert_false(v->credit_loop);
-	dl_verify_result_free(v);
-}
-
 static bool same_path_sls(const struct dl_tables *a, const struct dl_tables *b)
 {
 	for (uint32_t port = 0; port < a->fabric->nports; port++)
@@ -267,7 +253,7 @@ static void check_out_and_back(const struct dl_torus *t, const struct dl_torus_c
 	assert_int_equal(dl_route_tree_group_all(out.tree, out.tables), 0);
 	check_paths(out.tables, &m);
 	check_groups(out.tables, &m);
-	check_safe(out.tables, o->mode);
+	assert_routed_safe(out.tables, o->mode);
 	assert_true(same_path_sls(before.tables, out.tables));
 	assert_true(dl_tables_same_vls(before.tables, out.tables));
 	for (uint32_t i = 0; i < avoided->n; i++) {

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "grid_fabric.h"
+#include "routed.h"
 #include "share.h"
 #include "dateline/route.h"
 #include "route/internal.h"
@@ -156,19 +156,6 @@ static double busiest(const struct dl_tables *t)
 	return most;
 }
 
-static void check_safe(const struct dl_tables *t, enum dl_route_mode mode)
-{
-	struct dl_verify_options how;
-	struct dl_verify_result *v;
-
-	dl_verify_options_init(&how);
-	how.sls = mode == DL_ROUTE_ANY_SL ? DL_VERIFY_ANY_SL : 0;
-	assert_int_equal(dl_verify(t, &how, NULL, &v), 0);
-	assert_true(v->delivered);
-	assert_false(v->credit_loop);
-	dl_verify_result_free(v);
-}
-
 /* Without its slow cables, as far as it holds together. */
 static double without_slow(const struct dl_torus *t, const struct dl_torus_config *c,
 			   struct dl_route_options *o, uint32_t *nslow)
@@ -232,7 +219,7 @@ static void check_fabric(struct dl_fabric *f, const struct dl_torus *t,
 		tally->better_than_out += now < out;
 		tally->better_than_alike += now < before;
 		tally->gain += before / now;
-		check_safe(weighed.tables, o->mode);
+		assert_routed_safe(weighed.tables, o->mode);
 		assert_true(dl_tables_same_vls(weighed.tables, alike.tables));
 	}
 	dl_route_result_release(&weighed);
@@ -300,7 +287,7 @@ static uint64_t flows_across(const struct grid_fabric *g, const struct dl_torus 
 
 	port = g->fabric->nodes[g->fabric->switches[sw]].first_port + dl_torus_group(t, sw, 0)[0];
 	assert_int_equal(dl_route(t, c, o, NULL, &r), 0);
-	check_safe(r.tables, o->mode);
+	assert_routed_safe(r.tables, o->mode);
 	assert_int_equal(dl_tables_load_count(r.tables, NULL, NULL, NULL, &load), 0);
 	flows = load.flows[port];
 	dl_tables_load_release(&load);

@@ -5,14 +5,16 @@
    that arrives always finds room ([iba_room]), whatever is lost on the wire and
    however late flow-control packets are.  After the receiver has heard the sender's
    count and the sender the receiver's answer, with nothing under way, no credit is
-   missing ([iba_whole]).  With counters of any size above the receiver's buffer, the
-   scheme of rules E1 does not overflow either ([pcie_room]), and one message with nothing
-   else under way makes its credit whole ([pcie_whole]).
-   Proves, of doc/rules.md: rules C1, C3, C5 and E1.
+   missing ([iba_whole]).  The buffer may be handed out in chunks of several blocks, of
+   which no two packets share one.  With counters of any size above the receiver's buffer,
+   the scheme of rules E1 does not overflow either ([pcie_room]), and one message with
+   nothing else under way makes its credit whole ([pcie_whole]).
+   Proves, of doc/rules.md: rules C1, C3, C4, C5 and E1.
 
-   The wire is a list, oldest first.  Blocks and packets are counted in Z. *)
+   The wire is a list, oldest first.  Blocks, chunks and packets are counted in Z.
+   conform.ml compares [act] and [pcie_act] with `dateline credits`. *)
 
-From Coq Require Import List ZArith Lia.
+From Coq Require Import List ZArith Lia Bool.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -20,7 +22,7 @@ Open Scope Z_scope.
 
 Inductive message := Data (blocks : Z) | Count (fctbs : Z).
 
-(* Registers of both ends; how full the buffer is; what is under way. *)
+(* Registers of both ends; how full the buffer is, in chunks; what is under way. *)
 Record link := Link { fctbs : Z; cl : Z; abr : Z; full : Z; down : list message; back : list Z }.
 
 (* Limits on their way back never fall: from l up to t. *)
@@ -42,8 +44,18 @@ Lemma rising_less b : forall l l' t, rising l b t -> l' <= l -> rising l' b t.
 Proof. destruct b as [|x b]; simpl; intros l l' t H L; [lia|]. destruct H. split; [lia|assumption]. Qed.
 
 Section Iba.
-Variable room : Z.                       (* the buffer, in blocks *)
+Variables room chunk : Z.                (* the buffer, in chunks; blocks in a chunk *)
 Hypothesis some_room : 0 <= room.
+Hypothesis some_blocks : 1 <= chunk.
+
+(* The chunks of a packet of n blocks. *)
+Definition chunks n := (n + chunk - 1) / chunk.
+
+Lemma chunks_few n : 0 <= n -> 0 <= chunks n <= n.
+Proof.
+  intros N. unfold chunks. split; [apply Z.div_pos; lia|].
+  apply Z.lt_succ_r, Z.div_lt_upper_bound; [lia|]. nia.
+Qed.
 
 Definition M := 4096.
 Definition half := 2048.
@@ -53,7 +65,7 @@ Inductive event : link -> link -> Prop :=
 | Send f c a u d b n : 0 <= n < half -> (c - (f + n)) mod M <= half ->
     event (Link f c a u d b) (Link ((f + n) mod M) c a u (d ++ [Data n]) b)
 | SendCount f c a u d b : event (Link f c a u d b) (Link f c a u (d ++ [Count f]) b)
-| Arrive f c a u d b n : event (Link f c a u (Data n :: d) b) (Link f c ((a + n) mod M) (u + n) d b)
+| Arrive f c a u d b n : event (Link f c a u (Data n :: d) b) (Link f c ((a + n) mod M) (u + chunks n) d b)
 | Lose f c a u m d b : event (Link f c a u (m :: d) b) (Link f c a u d b)
 | Hear f c a u v d b : event (Link f c a u (Count v :: d) b) (Link f c v u d b)
 | Free f c a u d b n : 0 <= n <= u -> event (Link f c a u d b) (Link f c a (u - n) d b)
@@ -75,6 +87,31 @@ Fixpoint follows p (d : list message) s := match d with
   end.
 
 Definition wire m := match m with Data n => Data n | Count v => Count (v mod M) end.
+
+(* What happens at an end, if it can. *)
+Inductive action := ASend (n : Z) | ASendCount | AArrive | ALose | AFree (n : Z) | AAdvertise | ALearn | AMiss.
+
+Definition act x k : option link := match x, k with
+  | ASend n, Link f c a u d b =>
+      if (0 <=? n) && (n <? half) && ((c - (f + n)) mod M <=? half)
+      then Some (Link ((f + n) mod M) c a u (d ++ [Data n]) b) else None
+  | ASendCount, Link f c a u d b => Some (Link f c a u (d ++ [Count f]) b)
+  | AArrive, Link f c a u (Data n :: d) b => Some (Link f c ((a + n) mod M) (u + chunks n) d b)
+  | AArrive, Link f c a u (Count v :: d) b => Some (Link f c v u d b)
+  | ALose, Link f c a u (_ :: d) b => Some (Link f c a u d b)
+  | AFree n, Link f c a u d b => if (0 <=? n) && (n <=? u) then Some (Link f c a (u - n) d b) else None
+  | AAdvertise, Link f c a u d b => Some (Link f c a u d (b ++ [(a + Z.min (room - u) half) mod M]))
+  | ALearn, Link f c a u d (v :: b) => Some (Link f v a u d b)
+  | AMiss, Link f c a u d (v :: b) => Some (Link f c a u d b)
+  | _, _ => None
+  end.
+
+Lemma act_event x k k' : act x k = Some k' -> event k k'.
+Proof.
+  destruct x, k as [f c a u [|[m|v] d] [|w b]]; simpl; intros E; try discriminate;
+    try (destruct (_ && _) eqn:B; [|discriminate]; rewrite !andb_true_iff, ?Z.leb_le, ?Z.ltb_lt in B);
+    injection E as <-; constructor; lia.
+Qed.
 
 Definition sound (k : link) := exists s l a p d b,
   fctbs k = s mod M /\ cl k = l mod M /\ abr k = a mod M /\
@@ -122,7 +159,7 @@ Proof.
     repeat split; auto. apply follows_count, W.
   - destruct dn as [|[m|v] dn]; simpl in D; try discriminate. injection D as -> ->.
     simpl in W. destruct W as [N W]. subst.
-    exists s, l, (x + m), (p + m), dn, bk. simpl. rewrite Zplus_mod_idemp_l.
+    pose proof (chunks_few m N). exists s, l, (x + m), (p + m), dn, bk. simpl. rewrite Zplus_mod_idemp_l.
     repeat split; auto; try lia. eapply rising_more; [exact R|lia].
   - destruct dn as [|m' dn]; simpl in D; try discriminate. injection D as -> ->. simpl in W.
     destruct m' as [m|v]; destruct W as [N W].
@@ -149,15 +186,16 @@ Proof.
 Qed.
 
 (* Theorem 9a.  A packet that arrives finds room. *)
-Theorem iba_room f c a u n d b : reached (Link f c a u (Data n :: d) b) -> u + n <= room.
+Theorem iba_room f c a u n d b : reached (Link f c a u (Data n :: d) b) -> u + chunks n <= room.
 Proof.
   intros K. apply reached_sound in K. inv.
   destruct dn as [|[m|v] dn]; simpl in D; try discriminate. injection D as -> ->.
-  simpl in W. destruct W as [N W]. apply follows_up in W. apply rising_up in R. lia.
+  simpl in W. destruct W as [N W]. pose proof (chunks_few m N).
+  apply follows_up in W. apply rising_up in R. lia.
 Qed.
 
 (* Theorem 9b.  The sender states its count, the receiver hears and answers, the sender
-   learns: then all free blocks, up to 2048, may be sent. *)
+   learns: then as many blocks as there are free chunks, up to 2048, may be sent. *)
 Theorem iba_whole f c a u n : reached (Link f c a u [] []) ->
   let answer := (f + Z.min (room - u) half) mod M in
   reached (Link f answer f u [] []) /\
@@ -193,6 +231,25 @@ Inductive pcie_event : pcie -> pcie -> Prop :=
 | PLearn t b f h w v m :
     pcie_event (Pcie t b f h w (v :: m)) (Pcie t (alloc - (t - v) mod counter) f h w m)
 | PMiss t b f h w v m : pcie_event (Pcie t b f h w (v :: m)) (Pcie t b f h w m).
+
+Inductive pcie_action := PASend | PAArrive | PAForward | PAAdvertise | PALearn | PAMiss.
+
+Definition pcie_act x k : option pcie := match x, k with
+  | PASend, Pcie t b f h w m => if 0 <? b then Some (Pcie ((t + 1) mod counter) (b - 1) f h (w + 1) m) else None
+  | PAArrive, Pcie t b f h w m => if 0 <? w then Some (Pcie t b f (h + 1) (w - 1) m) else None
+  | PAForward, Pcie t b f h w m => if 0 <? h then Some (Pcie t b ((f + 1) mod counter) (h - 1) w m) else None
+  | PAAdvertise, Pcie t b f h w m => Some (Pcie t b f h w (m ++ [f]))
+  | PALearn, Pcie t b f h w (v :: m) => Some (Pcie t (alloc - (t - v) mod counter) f h w m)
+  | PAMiss, Pcie t b f h w (v :: m) => Some (Pcie t b f h w m)
+  | _, _ => None
+  end.
+
+Lemma pcie_act_event x k k' : pcie_act x k = Some k' -> pcie_event k k'.
+Proof.
+  destruct x, k as [t b f h w [|v m]]; simpl; intros E; try discriminate;
+    try (destruct (Z.ltb_spec 0 b)); try (destruct (Z.ltb_spec 0 w)); try (destruct (Z.ltb_spec 0 h));
+    try discriminate; injection E as <-; constructor; assumption.
+Qed.
 
 Inductive pcie_reached : pcie -> Prop :=
 | PFresh : pcie_reached (Pcie 0 alloc 0 0 0 [])

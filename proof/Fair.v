@@ -185,3 +185,27 @@ Proof.
 Qed.
 
 End Fair.
+
+(* There are such runs: in one channel packets are sent and served in turn. *)
+Definition one_dec (a b : unit) : {a = b} + {a <> b} := match a, b with tt, tt => left eq_refl end.
+Definition one_tables := Build_tables (fun (_ _ : unit) => True) (fun (_ _ : unit) => @nil unit).
+Definition in_turn n := if Nat.even n then Sent unit unit tt tt else Served unit unit tt.
+Fixpoint one_queue n : unit -> list unit := match n with
+  | 0 => fun _ => []
+  | S n => set unit unit one_dec (one_queue n) tt (if Nat.even n then one_queue n tt ++ [tt] else [])
+  end.
+
+Example fair_run : (forall n, step unit unit one_dec (fun _ => 1) one_tables (one_queue n) (in_turn n) (one_queue (S n))) /\
+  forall c n, exists k, n <= k /\ served unit unit in_turn k c.
+Proof.
+  assert (Q : forall n, one_queue n tt = if Nat.even n then [] else [tt]).
+  { induction n as [|n IH]; [reflexivity|]. rewrite Nat.even_succ, <- Nat.negb_even. simpl. unfold set.
+    destruct (one_dec tt tt) as [_|N]; [|contradiction N; reflexivity]. rewrite IH. destruct (Nat.even n); reflexivity. }
+  split.
+  - intros n. unfold in_turn. cbn [one_queue]. pose proof (Q n) as E. destruct (Nat.even n).
+    + apply Send; [exact I|]. rewrite E. apply le_n.
+    + apply (Leave _ _ _ _ _ _ tt tt []); [exact E|reflexivity].
+  - intros [] n. destruct (Nat.even n) eqn:E; [exists (S n)|exists n]; (split; [lia|]); unfold served, in_turn.
+    + rewrite Nat.even_succ, <- Nat.negb_even, E. reflexivity.
+    + rewrite E. reflexivity.
+Qed.

@@ -34,12 +34,10 @@ Definition on_tree c := is_node (at_ c) /\ dim c < D /\
   Dor.vl c mod 2 = 0.
 
 Hypothesis first_on_tree : forall g c, inject trees g c -> on_tree c.
-Hypothesis next_on_tree : forall g c e, In e (next trees c g) ->
+Hypothesis next_on_tree : forall g c e, on_tree c -> In e (next trees c g) ->
   on_tree e /\ at_ e = far c /\ (dim e = dim c -> minus e = minus c).
 
-Definition both : tables channel (packet + group) := Build_tables
-  (fun x c => match x with inl p => inject torus p c | inr g => inject trees g c end)
-  (fun c x => match x with inl p => next torus c p | inr g => next trees c g end).
+Definition both := together torus trees.
 
 (* ---- ranks ---------------------------------------------------------------------- *)
 
@@ -248,16 +246,12 @@ Qed.
 (* Theorem 14. *)
 Theorem multicast_falls c e : waits both c e -> both_rank e < both_rank c.
 Proof.
-  intros ([p|g] & U & J).
-  - assert (V : uses torus p c).
-    { clear J. remember (inl p) as x eqn:X. induction U as [c J|c d U IH J]; subst x.
-      - apply UseFirst, J.
-      - eapply UseNext; [apply IH; reflexivity|exact J]. }
-    apply by_inner; [apply (unicast_layer p c e V J)|].
+  intros W. destruct (together_waits _ _ _ _ W) as [(p & U & J)|(g & U & J)].
+  - apply by_inner; [apply (unicast_layer p c e U J)|].
     apply (torus_falls D radix largest radix_2 radix_largest mesh tie level). exists p. auto.
   - assert (V : on_tree c).
-    { destruct U as [c I|b c U I]; [apply (first_on_tree g c I)|apply (next_on_tree g b c I)]. }
-    destruct (next_on_tree g c e J) as (E & F & M). apply tree_falls_here; assumption.
+    { clear J W. induction U as [c I|b c U IH I]; [apply (first_on_tree g c I)|apply (next_on_tree g b c); auto]. }
+    destruct (next_on_tree g c e V J) as (E & F & M). apply tree_falls_here; assumption.
 Qed.
 
 Corollary multicast_safe size cap q : (forall p c, size p <= cap c) ->
@@ -268,3 +262,38 @@ Proof.
 Qed.
 
 End Multicast.
+
+(* The same as a test, for conform.ml. *)
+Definition tree_link D (radix : nat -> nat) root c :=
+  forallb (fun e => co (at_ c) e =? co root e) (seq (S (dim c)) (D - S (dim c))) &&
+  negb (co (at_ c) (dim c) =? if minus c then 0 else radix (dim c) - 1).
+
+Lemma tree_link_right D radix root c : tree_link D radix root c = true ->
+  is_node D radix (at_ c) -> dim c < D -> Dor.vl c mod 2 = 0 -> on_tree D radix root c.
+Proof.
+  unfold tree_link. intros T A L V. apply andb_true_iff in T. destruct T as [T N].
+  rewrite forallb_forall in T. apply negb_true_iff, Nat.eqb_neq in N.
+  repeat (split; [assumption|]). split; [|split; [destruct (minus c); exact N|exact V]].
+  intros e E. apply Nat.eqb_eq, T, in_seq. lia.
+Qed.
+
+(* There are such trees: the whole one, with copies on all links but that back. *)
+Definition branches D radix root (c : channel) v := filter (fun e => tree_link D radix root e &&
+    negb ((dim e =? dim c) && xorb (minus e) (minus c)))
+  (flat_map (fun d => let w := if d <? dim c then 2 else 0 in [Channel d false w v; Channel d true w v]) (seq 0 D)).
+Definition whole_tree D radix root : tables channel unit := Build_tables
+  (fun _ c => on_tree D radix root c) (fun c _ => branches D radix root c (far radix c)).
+
+Example whole_tree_fits D radix root : (forall d, 2 <= radix d) -> forall g c e, on_tree D radix root c ->
+  In e (next (whole_tree D radix root) c g) ->
+  on_tree D radix root e /\ at_ e = far radix c /\ (dim e = dim c -> minus e = minus c).
+Proof.
+  intros R g c e C J. simpl in J. unfold branches in J. apply filter_In in J. destruct J as [J B].
+  apply andb_true_iff in B. destruct B as [T B].
+  apply in_flat_map in J. destruct J as (d & S & J). apply in_seq in S.
+  assert (E : at_ e = far radix c /\ dim e = d /\ Dor.vl e mod 2 = 0).
+  { destruct J as [<-|[<-|[]]]; simpl; destruct (d <? dim c); auto. }
+  destruct E as (F & E & V). split; [|split; [exact F|]].
+  - apply tree_link_right; [exact T| |lia|exact V]. rewrite F. apply is_node_far; [exact R|apply C|apply C].
+  - intros Q. rewrite Q, Nat.eqb_refl in B. destruct (minus e), (minus c); simpl in B; congruence.
+Qed.

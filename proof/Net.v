@@ -253,3 +253,21 @@ Arguments inject {C P}. Arguments next {C P}. Arguments Build_tables {C P}.
 Arguments uses {C P}. Arguments waits {C P}. Arguments acyclic {C}. Arguments chain {C}.
 Arguments Item {C P}. Arguments pkt {C P}. Arguments todo {C P}. Arguments trail {C P}.
 Arguments part_of {C P}.
+
+(* Two sets of tables in the same network: packets of the one and of the other. *)
+Definition together {C P G} (T : tables C P) (U : tables C G) : tables C (P + G) := Build_tables
+  (fun x c => match x with inl p => inject T p c | inr g => inject U g c end)
+  (fun c x => match x with inl p => next T c p | inr g => next U c g end).
+
+Lemma together_uses {C P G} (T : tables C P) (U : tables C G) x c : uses (together T U) x c ->
+  match x with inl p => uses T p c | inr g => uses U g c end.
+Proof.
+  induction 1 as [c J|c d _ IH J]; destruct x; simpl in *;
+    [apply UseFirst, J|apply UseFirst, J|eapply UseNext; eauto|eapply UseNext; eauto].
+Qed.
+
+Lemma together_waits {C P G} (T : tables C P) (U : tables C G) c d : waits (together T U) c d ->
+  waits T c d \/ waits U c d.
+Proof.
+  intros ([p|g] & V & J); apply together_uses in V; [left; exists p|right; exists g]; auto.
+Qed.

@@ -132,6 +132,10 @@ Record order n (e : nat -> nat -> nat -> entry) := Order {
   takes_time : forall i t a, e i t a = Old -> e (S i) t a <> New
 }.
 
+(* There are orders, of course: all entries at the same moment, for example. *)
+Example all_at_once : order 2 (fun i _ _ => match i with 0 => Old | 1 => Written | _ => New end).
+Proof. split; try reflexivity. intros [|[|i]] t a; discriminate. Qed.
+
 (* Theorem 11.  At some moment the packets that can be under way close a cycle, even if all
    of those before have been drained. *)
 Theorem no_order n e : order n e -> exists i, i <= n /\ ~ acyclic (waits (ring (e i))).

@@ -145,6 +145,22 @@ Proof. intros F. apply acyclic_safe; [exact F|apply torus_acyclic]. Qed.
 
 End Torus.
 
+(* Packets do come in: a state of the 5x4 torus with a packet from (0,0) to (2,1). *)
+Example a_packet_comes_in : exists q,
+  run channel packet channel_dec (fun _ => 1) (fun _ => 1)
+    (part_of (torus 2 (fun d => if d =? 0 then 5 else 4) (fun _ => false) (fun _ _ _ => false) (fun _ => 0)))
+    (empty channel packet) q /\ some_packet channel packet q.
+Proof.
+  set (T := torus _ _ _ _ _). set (p := Packet [0; 0] [2; 1] 0). set (c := Channel 0 false 0 [0; 0]).
+  exists (push channel packet channel_dec (empty channel packet) c (Item p [] (next T c p))). split.
+  - eapply Then; [apply Stay|apply part_of_refl|]. apply Inject.
+    + refine (conj _ (conj _ (or_introl eq_refl))); (split; [reflexivity|]);
+        intros [|[|d]] H; unfold co; simpl; lia.
+    + apply le_n.
+  - exists c. unfold push, Net.set. destruct (channel_dec c c); [|contradiction].
+    intros E. apply app_eq_nil in E. destruct E as [_ E]. discriminate.
+Qed.
+
 (* With balanced ties a path that wraps may use the link that leaves coordinate
    floor(k/2), here 2 of 4: rules.md says that none does.  It is safe all the same. *)
 Example tie_that_wraps : goes_minus 4 false false 0 2 = false /\ wraps false false 2 0 = true.

@@ -104,7 +104,9 @@ cited() {
 
 # ---- the checker ------------------------------------------------------------
 
-DATELINE=$BUILD/dateline
+. "$HERE/../test/command.bash"
+command_of "$BUILD"
+DATELINE=$dateline
 CHECKER=$BUILD/contrib/check/dateline-check
 
 extracted() {

@@ -2,14 +2,19 @@
 (* conform DATELINE DIR few|all|whole: are the tables of `dateline route` those of the
    theorems?
 
-   The model is extracted from Torus.v, Anysl.v and Broken.v (Model.v).  For tori and
-   meshes, in every mode, these are compared:
+   The model is extracted from Torus.v, Anysl.v, Broken.v and Multicast.v (Model.v).  For
+   tori and meshes, in every mode, these are compared:
    - each forwarding entry: the output of the model at that switch, also where rings
      lack a cable;
-   - with one switch missing, except for any SL: those of Early.v, and the maps for illegal
-     turns;
+   - with one switch missing, or several side by side along y, except for any SL: those of
+     Early.v, and the maps for illegal turns;
    - each path SL: path_sl of the model (any-sl: the QoS level alone);
    - each SL-to-VL map of ports that dimension order can use, SL by SL.
+   - in classic mode the tree of Claim.v;
+   - where nothing is missing, the tree of a group of all adapters: each link of it is one
+     of Multicast.v, no switch has a copy go back, and its VLs are those that the theorem
+     asks for; in any-sl mode those of Anygroup.v, and the root is far enough from the
+     datelines for the numbers of the tables, or the radix is below 5.
    In any-sl mode the numbers are read off the tables: for each LID and dimension
    one number that gives all entries, from -2 to 2, as numbers_fall asks.
 
@@ -116,10 +121,11 @@ let numbers t lid =
       | Some n -> n
       | None -> differs "LID %d: no number in dimension %d" lid d)
 
-let check_lid t m lid =
+let check_lid t m most lid =
   let try_tag tag =
     let dir = if m.any_sl then
         let n = numbers t lid in
+        Array.iteri (fun d n -> most.(d) <- max most.(d) (abs n)) n;
         Model.beyond t.radix (fun d _ -> n.(d))
       else Model.dir t.radix t.mesh m.tie in
     let dir = Model.round t.radix t.broken dir in
@@ -159,12 +165,45 @@ let check_maps t m =
     done) t.d.far;
   !count
 
+(* The links of a group's tree are those of the theorem, for some root. *)
+let check_group t m most (mlid, masks) =
+  let links = List.concat (List.mapi (fun s ports -> List.filter_map (fun o ->
+    Option.map (fun (d, minus) -> (s, o, d, minus)) (port_of t s o)) ports) (Array.to_list masks)) in
+  (* Two switches in a row: whichever of both cables it is, as a line has it. *)
+  let channel (s, _, d, minus) = { Model.dim = d; minus = (if t.radix d = 2 then List.nth t.at.(s) d = 1 else minus);
+                                   vl = 0; at_ = t.at.(s) } in
+  let far_enough v = not m.any_sl || List.for_all Fun.id (List.mapi (fun d r ->
+    most.(d) <= r && r + most.(d) < t.radix d || t.radix d < 5) v) in
+  if not (Array.exists (fun v -> far_enough v && List.for_all (fun l ->
+      Model.tree_link t.dims t.radix v (channel l)) links) t.at) then
+    differs "group 0x%x: no root fits its links" mlid;
+  Array.iteri (fun s ports -> List.iter (fun o ->
+    match port_of t s o with
+    | None -> ()
+    | Some (d, minus) ->
+      let there = Dumps.switch_of t.d t.d.far.(Dumps.place t.d s o) in
+      let came = Dumps.port_of t.d t.d.far.(Dumps.place t.d s o) in
+      if not (List.mem came masks.(there)) then differs "group 0x%x: one end of a link only" mlid;
+      (* What goes on, of the packets that come by this link. *)
+      List.iter (fun o' -> match port_of t there o' with
+        | Some (e, minus') when o' <> came ->
+          if e = d && (t.radix d = 2 || minus' <> minus) then differs "group 0x%x: a copy goes back" mlid;
+          (match Dumps.row t.d there came o' with
+           | -1 -> differs "group 0x%x: no map" mlid
+           | r -> List.iter (fun l ->
+               let vl = Char.code t.d.rows.(r).[l] in
+               if (if m.any_sl then e = d && vl mod 4 = 0 else vl mod 2 <> 0) then
+                 differs "group 0x%x: SL %d on VL %d" mlid l vl)
+               (if m.any_sl then List.init 16 Fun.id else [ 0; 8 ]))
+        | _ -> ()) masks.(there)) ports) masks;
+  List.length links
+
 (* cables: a coordinate and a dimension, for each that is missing. *)
-let read_fabric dateline dir m gen =
+let read_fabric dateline dir m ?(groups = false) gen =
   let net = Filename.concat dir "net" and tables = Filename.concat dir "tables" in
   run (Printf.sprintf "rm -rf %s && %s gen -q %s -o %s" tables dateline gen net);
-  run (Printf.sprintf "%s route -q %s.net --torus-config=%s.torus.conf --multicast=none --psl %s -o %s"
-    dateline net net m.options tables);
+  run (Printf.sprintf "%s route -q %s.net --torus-config=%s.torus.conf --multicast=%s --psl %s -o %s"
+    dateline net net (if groups then "all" else "none") m.options tables);
   Dumps.read tables
 
 let coordinates_of dims (d : Dumps.t) = Array.map (fun g -> coordinates dims (Hashtbl.find d.names g)) d.guids
@@ -177,23 +216,28 @@ let check_fabric dateline dir m (radices, mesh, cables) =
     if e = d && Model.move_to w d 0 = v then Some (List.nth w d) else None) cables in
   let numbers = String.concat " " (List.map string_of_int (radices @ if dims = 2 then [ 1 ] else [])) in
   try
-    let d = read_fabric dateline dir m
+    let d = read_fabric dateline dir m ~groups:(cables = [])
       (numbers ^ (if mesh = "" then "" else " --mesh=" ^ mesh) ^ fails) in
     let at = coordinates_of dims d in
     let t = { d; dims; at; broken; radix = (fun i -> if i < dims then List.nth radices i else 2);
               mesh = (fun i -> i < dims && (List.nth radices i = 2 || String.contains mesh "xyz".[i])) } in
     check_ports t;
     let maps = check_maps t m in
-    List.fold_left (fun (a, b, c) lid -> let x, y = check_lid t m lid in (a + x, b + y, c))
-      (0, 0, maps) (Dumps.lids d)
+    let most = Array.make dims 0 in
+    let a, b = List.fold_left (fun (a, b) lid -> let x, y = check_lid t m most lid in (a + x, b + y))
+      (0, 0) (Dumps.lids d) in
+    let links = if cables = [] then List.fold_left (fun sum g -> sum + check_group t m most g) 0 d.groups else 0 in
+    if cables = [] && links = 0 then differs "no group";
+    (a, b, maps, links)
   with
   | Differs why | Dumps.Malformed why | Failure why ->
     differs "%s, %s%s%s: %s" m.name numbers (if mesh = "" then "" else " mesh " ^ mesh) fails why
 
-(* Two dimensions without switch (a,b). *)
-let check_early dateline dir m (kx, ky, a, b) =
+(* Two dimensions without some switches side by side along y, from (a,b) on. *)
+let check_early dateline dir m (kx, ky, a, b, holes) =
   try
-    let d = read_fabric dateline dir m (Printf.sprintf "%d %d 1 --fail-switch=%d,%d,0" kx ky a b) in
+    let d = read_fabric dateline dir m (Printf.sprintf "%d %d 1%s" kx ky (String.concat "" (List.init holes
+      (fun i -> Printf.sprintf " --fail-switch=%d,%d,0" a ((b + i) mod ky))))) in
     let t = { d; dims = 2; at = coordinates_of 2 d; radix = (fun i -> if i = 0 then kx else ky);
               mesh = (fun _ -> false); broken = (fun _ _ -> None) } in
     let count = ref 0 and maps = ref 0 in
@@ -203,7 +247,7 @@ let check_early dateline dir m (kx, ky, a, b) =
       let tie i _ c = m.tie i q c in
       let p = { Early.sx = x; sy = y; tx = List.nth q.dst 0; ty = List.nth q.dst 1 } in
       let plain _ c = Model.plain_tie 0 q c in
-      match Early.out kx ky a b (tie 0) (tie 1) plain false p x y with
+      match Early.out kx ky a b holes (tie 0) (tie 1) plain false p x y with
       | [] -> ()
       | [ c ] ->
         incr count;
@@ -223,10 +267,22 @@ let check_early dateline dir m (kx, ky, a, b) =
             incr maps;
             if Char.code d.rows.(r).[l] <> Model.vl_of_sl 0 l + 2 then differs "the map of an illegal turn"
           done) [ (3, 1); (3, 2); (4, 1); (4, 2) ]) t.at;
-    (!count, sls, !maps)
+    (!count, sls, !maps, 0)
   with
   | Differs why | Dumps.Malformed why | Failure why ->
-    differs "%s, %d %d without %d,%d: %s" m.name kx ky a b why
+    differs "%s, %d %d without %d from %d,%d on: %s" m.name kx ky holes a b why
+
+(* The tree of Claim.v: in classic mode that of all adapters, on 6x5 without (3,2). *)
+let check_claim dateline dir m =
+  let d = read_fabric dateline dir m ~groups:true "6 5 1 --fail-switch=3,2,0" in
+  let t = { d; dims = 2; at = coordinates_of 2 d; radix = (fun i -> 6 - i); mesh = (fun _ -> false);
+            broken = (fun _ _ -> None) } in
+  List.iter (fun (mlid, masks) -> Array.iteri (fun s ports ->
+    List.iter (fun in_y -> List.iter (fun minus ->
+      let c = { Early.in_y; minus; vl = 0; cx = List.nth t.at.(s) 0; cy = List.nth t.at.(s) 1 } in
+      let has = List.exists (fun o -> port_of t s o = Some ((if in_y then 1 else 0), minus)) ports in
+      if has <> Early.on_tree c then differs "group 0x%x: the tree without (3,2), at %d,%d" mlid c.cx c.cy)
+      [ false; true ]) [ false; true ]) masks) d.groups
 
 (* ---- which ------------------------------------------------------------------------ *)
 
@@ -269,24 +325,25 @@ let fabrics what =
   | _ -> whole (List.concat_map (fun xy -> List.map (fun z -> xy @ [ z ]) (between 2 16))
                   (pairs (between 2 16) (between 2 16)))
 
-(* Each switch of some fabrics. *)
+(* Each switch of some fabrics, and each place for several side by side. *)
 let missing all =
-  let each (kx, ky) = List.concat_map (fun a -> List.init ky (fun b -> (kx, ky, a, b))) (List.init kx Fun.id) in
-  if all then List.concat_map each [ (3, 4); (6, 5); (4, 7) ] else [ (6, 5, 3, 2); (4, 3, 0, 2) ]
+  let each (kx, ky, holes) = List.concat_map (fun a -> List.init ky (fun b -> (kx, ky, a, b, holes))) (List.init kx Fun.id) in
+  if all then List.concat_map each [ (3, 4, 1); (6, 5, 1); (4, 7, 1); (6, 6, 2); (5, 7, 3); (3, 5, 3) ]
+  else [ (6, 5, 3, 2, 1); (4, 3, 0, 2, 1); (6, 6, 3, 5, 2) ]
 
 let () =
   match Sys.argv with
   | [| _; dateline; dir; ("few" | "all" | "whole" as what) |] ->
     (try List.iter (fun m ->
         let list = fabrics what in
-        let a, b, c = List.fold_left (fun (a, b, c) fabric ->
-          let x, y, z = check_fabric dateline dir m fabric in
-          (a + x, b + y, c + z)) (0, 0, 0) list in
+        let sum check = List.fold_left (fun (a, b, c, d) fabric ->
+          let w, x, y, z = check dateline dir m fabric in
+          (a + w, b + x, c + y, d + z)) in
+        if m.name = "classic" then check_claim dateline dir m;
+        let counts = sum check_fabric (0, 0, 0, 0) list in
         let early = if m.any_sl then [] else missing (what <> "few") in
-        let a, b, c = List.fold_left (fun (a, b, c) fabric ->
-          let x, y, z = check_early dateline dir m fabric in
-          (a + x, b + y, c + z)) (a, b, c) early in
-        Printf.printf "%s: %d fabrics: %d forwarding entries, %d path SLs, %d VLs agree\n%!"
-          m.name (List.length list + List.length early) a b c) modes
+        let a, b, c, d = sum check_early counts early in
+        Printf.printf "%s: %d fabrics: %d forwarding entries, %d path SLs, %d VLs, %d links of trees agree\n%!"
+          m.name (List.length list + List.length early) a b c d) modes
      with Differs why -> Printf.printf "differs: %s\n" why; exit 1)
   | _ -> prerr_endline "usage: conform DATELINE DIR few|all|whole"; exit 2

@@ -22,6 +22,15 @@ check-report: all $(REPORT_DRIVER)/.installed
 	DATELINE_TOP="$(abs_top_srcdir)" \
 	node $(srcdir)/test/report/report.js
 
+# The pictures of README.md: made anew when what they show has changed.
+EXTRA_DIST += doc/pictures/make.js doc/pictures/deadlock.png doc/pictures/report.png
+.PHONY: pictures
+pictures: all $(REPORT_DRIVER)/.installed
+	NODE_PATH="$(abs_builddir)/$(REPORT_DRIVER)/node_modules" \
+	DATELINE="$${DATELINE:-$(abs_builddir)/dateline}" \
+	DATELINE_TOP="$(abs_top_srcdir)" \
+	node $(srcdir)/doc/pictures/make.js $(srcdir)/doc/pictures
+
 distclean-local: distclean-report
 .PHONY: distclean-report
 distclean-report:

@@ -8,10 +8,97 @@ const assert = require("assert");
 const fs = require("fs");
 const path = require("path");
 const { readSnapshot, loads } = require("./snapshot.js");
-const { T, SHOTS, dateline, output, opened, closed, settled, shoot, rows } = require("./browser.js");
+const { T, SHOTS, dateline, attempt, output, opened, closed, settled, shoot, rows } = require("./browser.js");
 const { number, textOf, tablesOf } = require("./numbers.js");
 
 module.exports = (test) => {
+
+test("a recorded emulation: packets fill buffers, leave them, or freeze there", async () => {
+	const guid = (name) => [...readSnapshot(path.join(T, "grid")).byGuid].find(([, n]) =>
+		n.name === name)[0];
+	const line = (at, event, packet, name, port) => `${at}.000,${event},${packet},` +
+		`${guid(name)},${port},0,${event === "credit" ? ",,," : "0,11,2074,0.000"},33,\n`;
+	const head = "at_ns,event,packet,guid,port,vl,sl,lid,bytes,waited_ns,credit,cause\n";
+	const run = [[0, "made", 1, "H_0_0_0_1", 1], [0, "sent", 2, "S_3_0_0", 1],
+		[10, "sent", 1, "S_0_0_0", 1], [50, "arrived", 2, "S_4_0_0", 2],
+		[100, "arrived", 1, "S_1_0_0", 2], [200, "sent", 1, "S_1_0_0", 1],
+		[220, "credit", "", "S_1_0_0", 2], [300, "arrived", 1, "S_2_0_0", 2],
+		[400, "sent", 1, "S_2_0_0", 5], [500, "delivered", 1, "H_2_0_0_1", 1],
+		[1000, "credit", "", "S_2_0_0", 2]];
+
+	fs.writeFileSync(path.join(T, "frozen.csv"), head + run.map((r) => line(...r)).join(""));
+	fs.writeFileSync(path.join(T, "moved.csv"), head + run.filter(([, , packet]) =>
+		packet !== 2).map((r) => line(...r)).join(""));
+	dateline("report", "grid", "--recording", "frozen.csv", "--recording", "moved.csv", "-o",
+		"played.html");
+	const page = await opened("played.html");
+	// What a buffer holds at a time, as "switch port blocks".
+	const heldAt = (at, i = 0) => page.evaluate((t, k) => {
+		seek(t);
+		return player.runs[k].hops.filter((h) => h.end <= t && t < h.leave).map((h) =>
+			`${ends.name[wayTo(h.way)]} ${wayIn(h.way)} ${h.blocks}`);
+	}, at, i);
+	const words = (i = 0) => page.$$eval("#runs .note", (list, k) => list[k].textContent.trim(), i);
+
+	assert.deepStrictEqual(await page.$$eval("#runs figcaption", (l) => l.map((e) =>
+		e.textContent)), ["frozen.csv", "moved.csv"]);
+	assert.deepStrictEqual(await heldAt(150), ["S_4_0_0 2 33", "S_1_0_0 2 33"]);
+	assert.strictEqual(await words(), "0 packets arrived. 1 buffer frozen: nothing leaves it any more.");
+	assert.deepStrictEqual(await heldAt(350), ["S_4_0_0 2 33", "S_2_0_0 2 33"]);
+	assert.deepStrictEqual(await heldAt(350, 1), ["S_2_0_0 2 33"]);
+	await heldAt(999);
+	assert.strictEqual(await words(), "1 packet arrived. 1 buffer frozen: nothing leaves it any more.");
+	assert.strictEqual(await words(1), "1 packet arrived.");
+	// From the beginning: a step is the next packet on a cable, or in a buffer.
+	await heldAt(0);
+	for (const at of [10, 50, 100]) {
+		await page.click("#play-step");
+		assert.strictEqual(await page.evaluate(() => player.at), at);
+	}
+	await page.click("#play");
+	await page.waitForFunction(() => player.at > 110);
+	await page.click("#play");
+	assert.strictEqual(await page.evaluate(() => player.playing), false);
+	await page.select("#play-speed", "4");
+	await page.click("#play");
+	await page.waitForFunction(() => !player.playing && player.at === player.until);
+	await shoot(page, "played");
+	await closed(page);
+	for (const [change, why] of [[["sent", "bent"], /bad.csv:3: .*expected a step/],
+		[[guid("S_3_0_0"), "0x1"], /bad.csv:3: the snapshot has no port 1 of 0x1/]]) {
+		fs.writeFileSync(path.join(T, "bad.csv"), head + run.map((r) => line(...r)).join("")
+			.replace(...change));
+		const { status, stderr } = attempt("report", "grid", "--recording", "bad.csv", "-o", "x.html");
+		assert.strictEqual(status, 2);
+		assert.match(stderr, why);
+	}
+});
+
+test("the example that is recorded: the loop that verify finds freezes, and is cured", async () => {
+	const scenario = fs.readFileSync(path.join(process.env.DATELINE_TOP,
+		"conf/examples/emulate-record.yaml"), "utf8");
+
+	dateline("gen", "6", "5", "--fail-switch", "3,2,0", "-o", "film");
+	for (const mode of ["classic", "proven"]) {
+		dateline("route", "film.net", "--torus-config", "film.torus.conf", "--mode", mode,
+			"--multicast", "all", "-o", mode);
+		fs.writeFileSync(path.join(T, "film.yaml"), scenario.replace(/^record: .*/m,
+			`record: ${mode}.csv`));
+		attempt("emulate", mode, "--scenario", "film.yaml");
+	}
+	dateline("report", "classic", "--recording", "classic.csv", "--recording", "proven.csv",
+		"-o", "film.html");
+	const page = await opened("film.html");
+	const [frozen, moving] = await page.evaluate(() => {
+		seek(player.until);
+		return player.runs.map((r) => [...r.stuck.keys()]);
+	});
+	const loop = await page.evaluate(() => [...loopIds]);
+
+	assert(loop.length > 2 && loop.every((id) => frozen.includes(id)));
+	assert.deepStrictEqual(moving, []);
+	await closed(page);
+});
 
 test("what ports counted, beside an emulation", async () => {
 	const guid = (name) => [...readSnapshot(path.join(T, "grid")).byGuid].find(([, n]) =>
@@ -138,11 +225,11 @@ test("several moments: a slider, and what changed between", async () => {
 	};
 	for (const to of [0, 1, 2])
 		seen.push(await slide(to));
-	assert.match(seen[0][0], /^mon.*: every packet arrives; no credit loop; 0 switches and 0 hops/);
+	assert.match(seen[0][0], /^mon.*: every packet arrives; no credit loop; nothing is missing;/);
 	assert.match(seen[0][0], /cable gone S_1_1_0 port 1 to S_2_1_0 port 2/);
-	assert.match(seen[1][0], /^tue.*; 0 switches and 1 hop with/);
+	assert.match(seen[1][0], /^tue.*; 0 missing switches and 1 hop with/);
 	assert.match(seen[1][0], /switch gone S_3_2_0 adapter gone H_3_2_0_1 .*cable back or new S_1_1_0 port 1/);
-	assert.match(seen[2][0], /^wed.*; 1 switch and 4 hops with/);
+	assert.match(seen[2][0], /^wed.*; 1 missing switch and 4 hops with/);
 	assert.deepStrictEqual(seen.map(([, s]) => [s.drawn.switches.length, s.drawn.cables.length]),
 		[[0, 0], [0, 1], [1, 4]]);
 	assert.deepStrictEqual(seen.map(([, s]) => s.flows), [112, 110, 112]);

@@ -257,20 +257,23 @@ test("an emulation: its numbers, its deadlock over the picture", async () => {
 
 test("both QoS levels, and a sweep, in charts", async () => {
 	const example = (name) => ["--scenario", path.join(TOP, `conf/examples/emulate-${name}.yaml`)];
-	const s = readSnapshot(path.join(T, "grid"));
+	// The SLs of that mix are its own choice: not the path SLs of "grid".
+	const mixed = snapshot("mixed", ["6", "5", "1", "--hosts", "2"], ["--mode", "any-sl"]);
+	const grid = readSnapshot(path.join(T, "grid"));
 
 	for (const [file, ...how] of [["mix", ...example("qos-mix")],
 		["series", ...example("tornado")],
 		["faults", ...example("faults")], ["cut", ...example("qos-mix")],
 		["sweep", ...example("uniform"), "--sweep", "load=0.1:0.5:0.2"]]) {
-		const e = JSON.parse(output("emulate", "grid", "--json", ...how));
+		const on = /qos-mix/.test(how) ? "mixed" : "grid";
+		const e = JSON.parse(output("emulate", on, "--json", ...how));
 
 		if (file === "cut")
 			Object.assign(e, { interrupted: true, warnings: ["Take care"] });
 		fs.writeFileSync(path.join(T, `${file}.json`), JSON.stringify(e));
-		dateline("report", "grid", "--emulation", `${file}.json`, "-o", `${file}.html`);
+		dateline("report", on, "--emulation", `${file}.json`, "-o", `${file}.html`);
 		const page = await opened(`${file}.html`, { height: 3600 });
-		await (e.sweep ? agreeOnSweep(page, e) : agreeOnRun(page, s, e));
+		await (e.sweep ? agreeOnSweep(page, e) : agreeOnRun(page, on === "grid" ? grid : mixed, e));
 		await shoot(page, file);
 		await closed(page);
 	}

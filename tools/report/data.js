@@ -210,7 +210,7 @@ async function loadTables() {
 	return tables;
 }
 
-// The path SL of QoS level 0, or null when the tables do not tell.
+// The path SL of QoS level 0, or null when the tables do not determine it.
 function pathSl(src, lidIndex) {
 	const psl = doc.tables.psl;
 	const s = psl.src[src], d = psl.dst[lidIndex];

@@ -287,17 +287,20 @@ function drawOverlay(name) {
 		}
 }
 
-// In small pictures the switches on the way tell where it leads.
+// In small pictures the switches on the route show where it leads.
 function drawStops(name) {
 	const o = overlays[name], r = nodeSize();
 
 	if (!o.steps || !o.shown || cell >= 30 || view.layout === "turn")
 		return;
-	pen.fillStyle = theme[name];
+	pen.fillStyle = pen.strokeStyle = theme[name];
+	pen.lineWidth = 2;
+	// A full square of some size looks like a missing switch.
 	for (const { way } of o.steps)
 		for (const s of [wayFrom(way), wayTo(way)])
 			if (visible[s])
-				pen.fillRect(pointX[s] - r, pointY[s] - r, 2 * r, 2 * r);
+				pen[r < 4 ? "fillRect" : "strokeRect"](pointX[s] - r, pointY[s] - r,
+					2 * r, 2 * r);
 }
 
 // Labels come last, over the switches.
@@ -506,6 +509,7 @@ function draw() {
 	drawChosen();
 	for (const name of ["worst", "path", "loop", "deadlock"])
 		drawLabels(name);
+	drawRuns();
 }
 
 function redraw() {

@@ -18,7 +18,7 @@ function usualPorts(dim, sense) {
 	return Array.from(seen.keys()).filter((port) => 2 * seen[port] >= nswitches);
 }
 
-// [switch, ports] where cables are missing; "" if its ports do not tell.
+// [switch, ports] where cables are missing; "" if its ports do not show which.
 function missingEnd(site, dim, sense) {
 	const sw = sites.indexOf(site), key = 2 * dim + (sense > 0);
 

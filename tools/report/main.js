@@ -506,6 +506,7 @@ function open() {
 	fillCounters();
 	fillChange();
 	fillMoments();
+	fillRecordings();
 	listLayouts();
 	fillColours();
 	fillOverlays();

@@ -86,8 +86,10 @@ function momentText(i) {
 
 	return [v.delivered ? "every packet arrives" : `${plural(v.lost, "pair")} cut off`,
 		v.loop ? "a credit loop" : "no credit loop",
-		...(missing ? [plural(missing.switches.length, "switch", "switches") + " and " +
-			`${plural(missing.cables.length, "hop")} with missing cables`] : []),
+		...(missing ? [missing.switches.length || missing.cables.length ?
+			plural(missing.switches.length, "missing switch", "missing switches") +
+			` and ${plural(missing.cables.length, "hop")} with missing cables` :
+			"nothing is missing"] : []),
 		`busiest cable ${plural(m ? m.busiest : doc.load.busiest, "pair")}`].join("; ");
 }
 
@@ -123,6 +125,7 @@ function showMoment(i) {
 	if (m) {
 		const list = changesOf(m.until_next), f = m.until_next.forwarding;
 
+		body.append(paragraph(`The picture shows this moment, all else ${title(lastMoment)}.`));
 		body.append(paragraph(`Then, until ${title(i + 1)}: ${count(f.changed)} of ` +
 			`${count(f.compared)} forwarding entries changed` + (list.length ? "." :
 			", and no node or cable.")));

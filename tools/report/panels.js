@@ -83,7 +83,7 @@ function wayText(w) {
 		`${switchText(wayTo(w))} port ${wayIn(w)}`;
 }
 
-// Point at a cable, or at sites, and tell what is there.
+// Point at a cable, or at sites, and describe it.
 function pointAt({ cable = NONE, marks = [] }, string) {
 	if (cable !== NONE ? !visible[wayFrom(cable)] && !visible[wayTo(cable)] :
 		!marks.some((site) => shownSite(siteCoord(site))))

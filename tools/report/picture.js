@@ -276,7 +276,7 @@ function stubOf(c) {
 		const [x0, y0] = project(a), [x1, y1] = project(b);
 		return [x1 - x0, y1 - y0];
 	}
-	// Too small to be told apart, they are left out.
+	// Too small to be distinguished, they are left out.
 	if (s.dim === view.axis)
 		return cell < 13 ? [0, 0] : [s.sense * cell * 0.34, -s.sense * cell * 0.34];
 	if (!s.wraps)

@@ -10,7 +10,7 @@
 
 struct request {
 	struct tool_input_options input;
-	struct tool_names earlier;
+	struct tool_names earlier, recordings;
 	const char *emulation, *counters, *title, *out;
 };
 
@@ -19,6 +19,9 @@ struct request {
 static const struct dl_setting options[] = {
 	{ "emulation", DL_SETTING_BORROW, MEMBER(emulation), .arg = "FILE",
 	  .doc = "The output of `dateline emulate --json` for this snapshot" },
+	{ "recording", MEMBER(recordings), .call = tool_names_read, .arg = "FILE",
+	  .doc = "What an emulation recorded (record: in its scenario), to play; two run side "
+		 "by side" },
 	{ "earlier", MEMBER(earlier), .call = tool_names_read, .arg = "DIR",
 	  .doc = "An earlier snapshot: show what has changed since; with several, a slider "
 		 "goes through them" },
@@ -144,6 +147,8 @@ static int report_fill(struct tool *tool, const struct request *r, struct inputs
 		       json_boolean(in->now.snapshot.parts & DL_SNAPSHOT_IS_PARTIAL));
 	if (!err && r->emulation)
 		err = report_emulation(&in->page, r->emulation, &tool->log, document);
+	if (!err && r->recordings.n)
+		err = report_recordings(&in->page, &r->recordings, &tool->log, document);
 	return !err && r->counters ? add_counters(tool, r, in, document) : err;
 }
 
@@ -234,5 +239,6 @@ int tool_cmd_report(struct tool *tool, int argc, char **argv)
 	report_page_release(&in.page);
 	tool_input_free(&in.now);
 	tool_names_release(&r.earlier);
+	tool_names_release(&r.recordings);
 	return tool_exit_status(err);
 }

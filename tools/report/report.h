@@ -119,6 +119,10 @@ int report_moments(const struct report_page *now, const struct report_earlier *l
 int report_emulation(const struct report_page *p, const char *path, const struct dl_log *log,
 		     json_t *document);
 
+/* Read what emulations recorded, to play side by side; likewise. */
+int report_recordings(const struct report_page *p, const struct tool_names *files,
+		      const struct dl_log *log, json_t *document);
+
 /* The tables, as elements of the page.  0, -EIO, -ENOMEM. */
 int report_write_tables(const struct report_page *p, FILE *to);
 

@@ -11,9 +11,11 @@
 #include "config.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/common/hosts.h"
 #include "report.h"
 
 #define VLS 16
@@ -284,5 +286,78 @@ int report_emulation(const struct report_page *p, const char *path, const struct
 	if (!err)
 		err = report_digest(&e, emulation);
 	tool_json_with(document, "emulation", emulation);
+	return err;
+}
+
+/* ---- a recording --------------------------------------------------------- */
+
+#define RECORDED_MOST 300000 /* steps that a page plays */
+
+struct recording {
+	struct emulation e;
+	json_t *steps; /* six numbers each, see recording.js */
+	uint32_t n;
+};
+
+/* "1.000,sent,7,0x..,2,0,...": a step of a packet, or credit. */
+static int recording_line(void *context, struct dl_text *t)
+{
+	static const char *const events[] = { "made",	   "arrived", "sent",
+					      "delivered", "dropped", "credit" };
+	struct recording *r = context;
+	const struct dl_fabric *f = r->e.page->fabric;
+	char *field[9], *rest = t->at;
+	uint64_t guid, port, packet = 0, vl, bytes = 0;
+	uint32_t node, way, event = 0;
+
+	for (unsigned int i = 0; i < sizeof(field) / sizeof(*field); i++) {
+		field[i] = strsep(&rest, ",");
+		if (!field[i])
+			return dl_text_expected(t, "a step of a recording (record: in a scenario)");
+	}
+	if (t->line == 1 && !strcmp(field[0], "at_ns"))
+		return 0;
+	while (event < sizeof(events) / sizeof(*events) && strcmp(events[event], field[1]))
+		event++;
+	if (event == sizeof(events) / sizeof(*events) || *dl_number_scan(field[2], 10, &packet) ||
+	    *dl_number_scan(field[3], 0, &guid) || *dl_number_scan(field[4], 10, &port) ||
+	    *dl_number_scan(field[5], 10, &vl) || *dl_number_scan(field[8], 10, &bytes))
+		return dl_text_expected(t, "a step of a recording (record: in a scenario)");
+	node = dl_fabric_find_guid(f, guid);
+	if (node == DL_NONE || port > f->nodes[node].nports)
+		return dl_text_error(t, "the snapshot has no port %" PRIu64 " of %s", port,
+				     field[3]);
+	if (++r->n > RECORDED_MOST)
+		return dl_text_error(t, "more than %d steps: record a shorter time", RECORDED_MOST);
+	way = r->e.page->way_of[f->nodes[node].first_port + port];
+	json_array_append_new(r->steps, json_real(strtod(field[0], NULL)));
+	json_array_append_new(r->steps, json_integer(event));
+	json_array_append_new(r->steps, json_integer((json_int_t)packet));
+	json_array_append_new(r->steps, json_integer(way == DL_NONE ? -1 : (json_int_t)way));
+	json_array_append_new(r->steps,
+			      json_integer(dl_fabric_is_switch(f, node) ?
+						   (json_int_t)r->e.page->place[f->nodes[node].sw] :
+						   -1));
+	json_array_append_new(r->steps, json_integer((json_int_t)(vl | bytes << 4)));
+	return 0;
+}
+
+int report_recordings(const struct report_page *p, const struct tool_names *files,
+		      const struct dl_log *log, json_t *document)
+{
+	json_t *list = json_array();
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < files->n; i++) {
+		struct recording r = { .e = { .page = p }, .steps = json_array() };
+		const char *slash = strrchr(files->names[i], '/');
+
+		err = hosts_read_lines(files->names[i], log, recording_line, &r);
+		json_array_append_new(list,
+				      json_pack("{s:o, s:o}", "title",
+						tool_json_text(slash ? slash + 1 : files->names[i]),
+						"steps", r.steps));
+	}
+	tool_json_with(document, "recordings", list);
 	return err;
 }

@@ -2,4 +2,6 @@
 EXTRA_PROGRAMS += bench/damage
 bench_damage_SOURCES = bench/damage.c
 bench_damage_LDADD = libdlread.la libdlroute.la
-EXTRA_DIST += bench/dumps.bash bench/emulate.bash bench/latency.bash bench/validation.bash
+EXTRA_DIST += bench/booksim.bash bench/calibrate.bash bench/dumps.bash \
+	bench/emulate.bash bench/latency.bash \
+	bench/modes.bash bench/validation.bash

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# usage: bench/modes.bash [DATELINE]
+#
+# The table of dateline-bench(1), "Which mode": what tori deliver, in per cent of
+# what the adapters' links carry, under uniform traffic at a load of 1, by mode and by
+# how packets stand in the switches.  Needs jq; some ten minutes of a processor.
+set -euo pipefail
+
+dateline=$(realpath "${1:-build/dateline}")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+# delivered QUEUES OPTION...: of the torus `t`, routed so.
+delivered() {
+	local queues=$1
+
+	shift
+	"$dateline" route t.net --torus-config t.torus.conf -q -o t.dls "$@"
+	"$dateline" emulate t.dls --scenario - --json --threads 1 <<-END |
+		{queues: $queues, warmup_ns: 100000, duration_ns: 200000, drain_ns: 0,
+		 traffic: [{pattern: uniform, load: 1, count: 2147483647}]}
+	END
+		jq .throughput_fraction || true # what is in flight at the end is a finding
+}
+
+printf '%-14s %-5s %10s %10s %10s\n' 'torus' queues torus-2QoS balanced any-sl
+while read -r x y z hosts; do
+	"$dateline" gen "$x" "$y" "$z" --hosts "$hosts" --speed 4xQDR -q -o t
+	for queues in fifo voq; do
+		echo "$x $y $z $hosts $queues" \
+			"$(delivered $queues --mode classic)" \
+			"$(delivered $queues --mode proven --ties balanced)" \
+			"$(delivered $queues --mode any-sl)"
+	done
+done <<-END | awk '{ printf "%-14s %-5s %10.1f %10.1f %10.1f\n", $1 "x" $2 "x" $3 ", " $4, $5,
+	100 * $6, 100 * $7, 100 * $8 }'
+	4 4 4 1
+	4 4 4 4
+	6 6 6 1
+	6 6 6 2
+	8 8 8 1
+	8 8 8 2
+	8 8 4 1
+	8 8 4 2
+	10 10 10 1
+	10 10 10 2
+END

@@ -7,8 +7,8 @@
  * listed, and the switches come to the new tables as they come to any others.
  *
  * Something is safe to unplug when no switch has confirmed a forwarding entry or a
- * multicast entry that leads across it, and the packets that were queued for it are gone:
- * a switch discards a packet after its lifetime limit (SwitchInfo:LifeTimeValue).
+ * multicast entry that leads across it, and the packets that were queued for it are gone
+ * (drain.c).
  */
 #include <errno.h>
 #include <string.h>
@@ -17,9 +17,6 @@
 #include "engine.h"
 #include "log.h"
 #include "sweep.h"
-
-#define LIFETIME_UNIT 4.096e-6 /* seconds; IBA: SwitchInfo:LifeTimeValue */
-#define LIFETIME_UNLIMITED 20
 
 static bool avoid_has_changed(const struct stat *a, const struct stat *b)
 {
@@ -76,7 +73,11 @@ static void avoid_compare(struct dl_engine *e, const struct dl_log *log, struct 
 			continue;
 		}
 		dl_route_avoid_text(item, sweep->fabric, text, sizeof(text));
-		dl_log(log, item->state == DL_ROUTE_AVOID_ONLY_WAY ? DL_LOG_WARNING : DL_LOG_INFO,
+		dl_log(log,
+		       item->state == DL_ROUTE_AVOID_ONLY_WAY ||
+				       item->state == DL_ROUTE_AVOID_AMBIGUOUS ?
+			       DL_LOG_WARNING :
+			       DL_LOG_INFO,
 		       "%s:%u: %s", e->options.avoid, item->line, text);
 	}
 	for (uint32_t i = 0; e->in_force && e->in_force->avoided && i < e->in_force->avoided->n;
@@ -190,48 +191,95 @@ static bool avoid_switch_used(const struct dl_engine *e, const struct dl_fabric 
 	return sw && avoid_group_ports(sw, links, nlinks) > 1;
 }
 
-/* Seconds after which the switches have discarded what was queued; negative: never. */
-static double avoid_lifetime(const struct dl_engine *e)
-{
-	unsigned int life = e->osm->subn.opt.packet_life_time;
-
-	return life >= LIFETIME_UNLIMITED ? -1 : LIFETIME_UNIT * (1u << life);
-}
-
 static void avoid_say_unused(const struct dl_engine *e, const struct dl_fabric *f,
-			     const struct dl_route_avoided_item *item)
+			     const struct dl_route_avoided_item *item, enum dl_drain_end how)
 {
-	char text[DL_ROUTE_AVOID_TEXT], when[64] = "when its queues are empty";
-	double lifetime = avoid_lifetime(e);
+	char text[DL_ROUTE_AVOID_TEXT];
 
-	if (lifetime >= 0)
-		snprintf(when, sizeof(when), "%.1f s from now", lifetime);
 	dl_route_avoid_name(item, f, text, sizeof(text));
-	DL_SAY(e->osm, OSM_LOG_INFO,
-	       "DL41: safe to %s: %s: no forwarding entry and no group leads across it; packets "
-	       "that were queued are gone %s",
-	       item->number ? "unplug" : "switch off, but for its own adapters", text, when);
+	if (how == DL_DRAIN_UNPROVEN)
+		DL_SAY(e->osm, OSM_LOG_INFO,
+		       "DL41: %s: no forwarding entry and no group leads across it, but packets "
+		       "may be queued for it: switches keep them without limit, and do not say",
+		       text);
+	else
+		DL_SAY(e->osm, OSM_LOG_INFO,
+		       "DL41: safe to %s: %s: no forwarding entry and no group leads across it, "
+		       "and packets that were queued %s",
+		       item->number ? "unplug" : "switch off, but for its own adapters", text,
+		       how == DL_DRAIN_FIXED ? "had drain_ms to leave" : "are gone");
 }
 
-void dl_avoid_report(struct dl_engine *e)
+/* What nothing leads across any more, and for which ports packets may be queued. */
+static uint32_t avoid_find_unused(struct dl_engine *e, bool *unused, bool *ports, uint32_t *hops)
 {
-	struct dl_route_avoided *a = e->in_force ? e->in_force->avoided : NULL;
-	const struct dl_fabric *f = e->in_force ? e->in_force->fabric : NULL;
+	const struct dl_route_avoided *a = e->in_force->avoided;
+	const struct dl_fabric *f = e->in_force->fabric;
+	uint32_t n = 0;
 
-	if (!a || e->phases)
-		return;
 	CL_PLOCK_ACQUIRE(&e->osm->lock);
 	for (uint32_t i = 0; i < a->n; i++) {
-		struct dl_route_avoided_item *item = &a->items[i];
+		const struct dl_route_avoided_item *item = &a->items[i];
+		const struct dl_fabric_node *node;
 
 		if (item->state != DL_ROUTE_AVOID_OUT || item->unused ||
 		    (item->number ? avoid_cable_used(e, f, item->port) :
 				    avoid_switch_used(e, f, item->sw)))
 			continue;
-		item->unused = true;
-		avoid_say_unused(e, f, item);
+		unused[i] = true;
+		n++;
+		*hops = item->number ? *hops : 2;
+		node = &f->nodes[item->number ? f->ports[item->port].node : f->switches[item->sw]];
+		for (uint32_t p = node->first_port + 1; p <= node->first_port + node->nports; p++)
+			if ((!item->number || p == item->port) && f->ports[p].peer != DL_NONE)
+				ports[p] = ports[f->ports[p].peer] = true;
 	}
 	CL_PLOCK_RELEASE(&e->osm->lock);
+	return n;
+}
+
+/*
+ * Packets for a cable wait in the switches at its ends; those that an avoided switch passes
+ * on, in a neighbour and in itself.  What the next change has to wait for stays as it is.
+ */
+static int avoid_drain(struct dl_engine *e, const bool *ports, uint32_t hops,
+		       enum dl_drain_end *how)
+{
+	double since = e->drain.since;
+	uint32_t before = e->drain.hops;
+	int err;
+
+	e->drain.since = 0;
+	dl_drain_begin(e, hops);
+	err = dl_drain_wait(e, ports, how);
+	e->drain.since = since;
+	e->drain.hops = before;
+	return err;
+}
+
+void dl_avoid_report(struct dl_engine *e)
+{
+	struct dl_route_avoided *a = e->in_force ? e->in_force->avoided : NULL;
+	const struct dl_fabric *f = a ? e->in_force->fabric : NULL;
+	struct dl_arena arena = { 0 };
+	enum dl_drain_end how;
+	uint32_t hops = 1;
+	bool *unused, *ports;
+
+	if (!a || e->phases)
+		return;
+	unused = dl_arena_array(&arena, a->n + 1ul, sizeof(*unused));
+	ports = dl_arena_array(&arena, f->nports + 1ul, sizeof(*ports));
+	if (unused && ports && avoid_find_unused(e, unused, ports, &hops) &&
+	    !avoid_drain(e, ports, hops, &how)) {
+		for (uint32_t i = 0; i < a->n; i++) {
+			if (!unused[i])
+				continue;
+			a->items[i].unused = true;
+			avoid_say_unused(e, f, &a->items[i], how);
+		}
+	}
+	dl_arena_free(&arena);
 	avoid_count(e, a);
 }
 

@@ -6,7 +6,7 @@
  * Coordinates are known from, in this order:
  *
  * 1. when this subnet manager becomes the master, the marks in the switches
- *    (recall.c): they travel with the fabric, not with a host;
+ *    (marks.c): they travel with the fabric, not with a host;
  * 2. the torus in force.
  *
  * Nothing is kept on disk: after a loss of all power no connection is left whose
@@ -33,6 +33,7 @@
 #include "coordinates.h"
 #include "engine.h"
 #include "log.h"
+#include "marks.h"
 #include "recall.h"
 #include "sweep.h"
 #include "dateline/base.h"
@@ -43,9 +44,12 @@ bool dl_coordinates_are_configured(const char *torus_config)
 				!access(torus_config, F_OK) || errno != ENOENT);
 }
 
-/* Count the path SLs between switches of both tori (`all`), and those that differ. */
-static int coordinates_compare_sls(const struct dl_torus *was, const struct dl_torus *is,
-				   uint64_t *differ, uint64_t *all)
+/*
+ * Count the path SLs between switches of both tori (`all`), and those that differ.
+ * `marked`: of switches without a mark nothing is known.
+ */
+static int coordinates_compare_sls(const struct dl_torus *was, bool marked,
+				   const struct dl_torus *is, uint64_t *differ, uint64_t *all)
 {
 	uint32_t nsw = was->fabric->nswitches, n = 0;
 	uint32_t *then = malloc(2 * (nsw + 1ul) * sizeof(*then)), *now = then + nsw;
@@ -56,7 +60,8 @@ static int coordinates_compare_sls(const struct dl_torus *was, const struct dl_t
 	for (uint32_t s = 0; !err && s < nsw; s++) {
 		uint32_t sw = dl_fabric_match_switch(&there, s);
 
-		if (sw == DL_NONE || is->attachment[sw] == DL_NONE || was->attachment[s] == DL_NONE)
+		if ((marked && was->sw_site[s] == DL_NONE) || sw == DL_NONE ||
+		    is->attachment[sw] == DL_NONE || was->attachment[s] == DL_NONE)
 			continue;
 		then[n] = was->attachment[s];
 		now[n++] = is->attachment[sw];
@@ -86,7 +91,7 @@ static int coordinates_find_known(const struct dl_engine *e, struct dl_sweep *sw
 	int err;
 
 	*k = (struct coordinates_known){ .marked = NULL };
-	err = dl_recall_torus(e, &sweep->arena, sweep->fabric, &k->mode, &k->marked);
+	err = dl_marks_torus(e, &sweep->arena, sweep->fabric, &k->mode, &k->marked);
 	k->sls = k->marked || !e->in_force ? k->marked : e->in_force->torus;
 	k->torus = k->marked || !e->in_force || e->in_force->provisional ? k->marked : k->sls;
 	return err;
@@ -102,7 +107,7 @@ static int coordinates_report_sls(const struct dl_engine *e, const struct coordi
 	uint64_t all, differ;
 	int err;
 
-	if ((!e->recall.set_up_before && !e->in_force) || e->options.route.mode == DL_ROUTE_ANY_SL)
+	if ((!e->recall.set_up_before && !k->sls) || e->options.route.mode == DL_ROUTE_ANY_SL)
 		return 0;
 	if (!k->sls) {
 		DL_SAY(e->osm, OSM_LOG_ERROR,
@@ -111,7 +116,7 @@ static int coordinates_report_sls(const struct dl_engine *e, const struct coordi
 		       "applications that keep them must ask for new ones");
 		return 0;
 	}
-	err = coordinates_compare_sls(k->sls, t, &differ, &all);
+	err = coordinates_compare_sls(k->sls, k->marked, t, &differ, &all);
 	if (err)
 		return err;
 	if (k->marked && k->mode == DL_ROUTE_ANY_SL)
@@ -127,67 +132,16 @@ static int coordinates_report_sls(const struct dl_engine *e, const struct coordi
 
 /* ---- finding ------------------------------------------------------------- */
 
-/* Switches and cables without a place in the torus. */
-static uint32_t coordinates_count_unplaced(const struct dl_torus *t)
-{
-	uint32_t cables, switches = dl_torus_count_unplaceable(t, &cables);
-
-	return switches + cables + t->nunplaced;
-}
-
-/*
- * Does the cabling show a torus other than the known one?  A torus that is not
- * whole may be the known one, damaged.
- */
-static bool coordinates_are_others(const struct dl_torus *found, const struct dl_torus *known)
-{
-	return !known || (found->nplaced == found->nsites &&
-			  coordinates_count_unplaced(found) < coordinates_count_unplaced(known));
-}
-
-/* Returns 0 also if nothing better than the known torus was found. */
-static int coordinates_infer(const struct dl_engine *e, const struct dl_log *log,
-			     struct dl_sweep *sweep)
-{
-	const struct dl_log *say = sweep->torus ? NULL : log;
-	struct dl_torus_config *c = NULL;
-	struct dl_torus *t = NULL;
-	int err;
-
-	if (!sweep->torus && e->options.route.mode != DL_ROUTE_CLASSIC)
-		return dl_torus_discover_any(sweep->fabric, NULL, log, &sweep->config,
-					     &sweep->torus);
-	err = dl_torus_discover_cabling(sweep->fabric, NULL, say, &c, &t);
-	if (err || !coordinates_are_others(t, sweep->torus)) {
-		dl_torus_free(t);
-		dl_torus_config_free(c);
-		return sweep->torus && err != -ENOMEM ? 0 : err;
-	}
-	if (sweep->torus) {
-		dl_log(log, DL_LOG_WARNING,
-		       "the cabling shows a torus other than the known one: it is used instead");
-		err = dl_torus_report_off_torus(t, log);
-	}
-	dl_torus_free(sweep->torus);
-	dl_torus_config_free(sweep->config);
-	sweep->torus = t;
-	sweep->config = c;
-	return err;
-}
-
 int dl_coordinates_discover(const struct dl_engine *e, const struct dl_log *log,
 			    struct dl_sweep *sweep)
 {
 	struct coordinates_known k;
 	int err = coordinates_find_known(e, sweep, &k);
 
-	/* A torus that the cabling contradicts altogether counts as unknown. */
-	if (!err && k.torus)
-		err = dl_torus_recall(sweep->fabric, k.torus, log, &sweep->config, &sweep->torus);
-	if (err == -EINVAL)
-		err = 0;
-	if (!err && (!sweep->torus || coordinates_count_unplaced(sweep->torus)))
-		err = coordinates_infer(e, log, sweep);
+	if (!err)
+		err = dl_torus_discover_known(sweep->fabric, k.torus,
+					      e->options.route.mode != DL_ROUTE_CLASSIC, log,
+					      &sweep->config, &sweep->torus);
 	if (!err)
 		sweep->provisional = dl_torus_is_rooted(sweep->torus);
 	if (!err)

@@ -24,6 +24,7 @@
 #include "dateline/base.h"
 #include "engine.h"
 #include "log.h"
+#include "marks.h"
 #include "mcast.h"
 #include "metrics.h"
 #include "phases.h"
@@ -107,7 +108,7 @@ static int copy_tables(struct dl_engine *e, const struct dl_sweep *sweep)
 			return -ENOSPC;
 		}
 		memcpy(sw->new_lft, t->lft + (size_t)s * t->stride, t->top_lid + 1u);
-		dl_recall_mark(e, sweep, s, sw);
+		dl_marks_write(e, sweep, s, sw);
 	}
 	return 0;
 }
@@ -154,6 +155,41 @@ static bool is_recabled(const struct dl_fabric *f, uint32_t port, const osm_swit
 		       cl_hton64(f->nodes[f->ports[peer].node].guid);
 }
 
+static bool engine_sees_moved_cable(const struct dl_engine *e)
+{
+	const struct dl_fabric *f = e->in_force->fabric;
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
+		osm_switch_t *sw = dl_sweep_switch(e, f, s);
+
+		for (unsigned int o = 1; sw && o <= n->nports; o++) {
+			osm_physp_t *p = osm_node_get_physp_ptr(sw->p_node, o);
+
+			if (p && osm_physp_get_remote(p) && is_recabled(f, n->first_port + o, sw))
+				return true;
+		}
+	}
+	return false;
+}
+
+void dl_engine_distrust(struct dl_engine *e)
+{
+	bool moved = false;
+
+	if (e->in_force && e->wrote && e->change == DL_CHANGE_SETTLED) {
+		CL_PLOCK_ACQUIRE(&e->osm->lock);
+		moved = engine_sees_moved_cable(e);
+		CL_PLOCK_RELEASE(&e->osm->lock);
+	}
+	if (!moved)
+		return;
+	dl_change_enter(e, DL_CHANGE_UNKNOWN);
+	/* Without a plan nothing is read: all is written again. */
+	if (!e->options.transitions || e->options.route.mode == DL_ROUTE_CLASSIC)
+		e->osm->subn.need_update = 1;
+}
+
 /*
  * Keep one switch's table.  Entries for cables that are gone stay; entries for
  * cables that lead elsewhere now are closed, as they would send packets along
@@ -198,7 +234,7 @@ static void keep_in_force(struct dl_engine *e)
 		if (!sw || !sw->new_lft)
 			continue;
 		keep_tables(e, s, sw);
-		dl_recall_mark(e, e->in_force, s, sw);
+		dl_marks_write(e, e->in_force, s, sw);
 	}
 	DL_SAY(e->osm, OSM_LOG_ERROR,
 	       "ERR DL19: the last good tables stay in force until the cause "
@@ -294,6 +330,8 @@ static int engine_compute_tables(struct dl_engine *e, struct dl_sweep **out,
 /* After a fault of Dateline's own, or without memory, its tables stay: they are good. */
 static int engine_refuse(struct dl_engine *e, int err)
 {
+	const struct osm_routing_engine *next = find_engine(e);
+
 	if (e->in_force && (err == -EPROTO || err == -ENOMEM || is_last_resort(e))) {
 		if (!dl_sweep_enter(e, DL_SWEEP_KEEPING))
 			return FAILED;
@@ -307,9 +345,12 @@ static int engine_refuse(struct dl_engine *e, int err)
 	take_lock_again(e);
 	drop_tables(e);
 	dl_sweep_enter(e, DL_SWEEP_ASIDE);
-	DL_SAY(e->osm, OSM_LOG_INFO,
-	       "this fabric is not routed by dateline; OpenSM tries the next "
-	       "routing engine, if there is one");
+	DL_SAY(e->osm, OSM_LOG_INFO, "this fabric is not routed by dateline: %s%s",
+	       e->osm->no_fallback_routing_engine && !(next && next->next) ? "nobody routes it" :
+									     "OpenSM tries ",
+	       next && next->next		  ? next->next->name :
+	       e->osm->no_fallback_routing_engine ? "" :
+						    "minimum-hop routing");
 	return FAILED;
 }
 
@@ -533,6 +574,27 @@ static void update_vlarb(void *context, osm_physp_t *physp, uint8_t port_num,
 }
 
 /*
+ * The end port whose SLs a LID gets as the source: its own; or, where it came after the
+ * tables, that of the switch at its cable, as SLs follow from coordinates.
+ */
+static uint32_t engine_find_source(const struct dl_engine *e, ib_net16_t lid)
+{
+	const struct dl_fabric *f = e->in_force->fabric;
+	const cl_ptr_vector_t *table = &e->osm->subn.port_lid_tbl;
+	const osm_port_t *owner = cl_ntoh16(lid) < cl_ptr_vector_get_size(table) ?
+					  cl_ptr_vector_get(table, cl_ntoh16(lid)) :
+					  NULL;
+	const osm_physp_t *far = owner ? osm_physp_get_remote(owner->p_physp) : NULL;
+	uint32_t port = dl_sweep_lid_owner(e->in_force, lid), node;
+
+	if (!far || (port != DL_NONE && f->ports[port].guid == cl_ntoh64(owner->guid)))
+		return port;
+	node = dl_fabric_find_guid(f, cl_ntoh64(osm_node_get_node_guid(far->p_node)));
+	return node != DL_NONE && dl_fabric_is_switch(f, node) ? f->nodes[node].first_port :
+								 DL_NONE;
+}
+
+/*
  * Rules A5: from the tables; the QoS level is bit 3 of the hint.  During a change
  * the new tables answer.  Granted SLs stay as long as mode and grid do, so that both
  * sets agree; if mode or grid change, connections must be set up again in any case
@@ -546,7 +608,7 @@ static uint8_t path_sl(void *context, uint8_t hint, const ib_net16_t slid, const
 
 	if (!dl_engine_tables(e))
 		return hint;
-	port = dl_sweep_lid_owner(e->in_force, slid);
+	port = engine_find_source(e, slid);
 	if (port == DL_NONE)
 		return hint;
 	sl = dl_tables_path_sl(e->in_force->routed.tables, port, cl_ntoh16(dlid));

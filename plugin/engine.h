@@ -18,6 +18,7 @@
 #define DL_PLUGIN_ENGINE_H
 
 #include "avoid.h"
+#include "drain.h"
 #include "metrics.h"
 #include "opensm.h"
 #include "options.h"
@@ -48,9 +49,10 @@ struct dl_engine {
 	struct dl_phases *phases;	   /* of a change under way, or NULL */
 	uint8_t *mixture; /* what switches hold in place of in_force's lft; NULL: that, or a part */
 	bool groups_shut; /* until the next change: there is a mixture that they may not fit */
-	double packets_leave; /* monotonic: then all that met entries changed since are gone */
-	bool clear_groups;    /* does this sweep write tables of switches without groups? */
-	const char *unproven; /* why this sweep's change is, or NULL */
+	struct dl_drain drain; /* of packets that met entries which have changed since */
+	bool wrote;	       /* has the last sweep's change written anything? */
+	bool clear_groups;     /* does this sweep write tables of switches without groups? */
+	const char *unproven;  /* why this sweep's change is, or NULL */
 	struct dl_osm_names unconfirmed; /* of the last count of blocks or maps */
 	uint32_t cut_before;		 /* dl_sweep.cut of the sweep before */
 	struct dl_recall recall;
@@ -66,6 +68,13 @@ int dl_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm);
 
 /* The tables that OpenSM's queries are answered from; NULL: it does without. */
 const struct dl_sweep *dl_engine_tables(const struct dl_engine *e);
+
+/*
+ * OpenSM has discovered the subnet.  A cable that was moved while the last sweep wrote has
+ * led writes to a switch that they were not for, which confirmed them: what switches hold
+ * counts as unknown.  Takes OpenSM's lock.
+ */
+void dl_engine_distrust(struct dl_engine *e);
 
 /* OpenSM reports that the subnet is up: the heavy sweep has ended.  Takes its lock. */
 void dl_engine_subnet_up(struct dl_engine *e);

@@ -6,10 +6,11 @@ plugin_libosmdateline_la_SOURCES = \
 	plugin/options.c plugin/options.h \
 	plugin/avoid.c plugin/avoid.h \
 	plugin/coordinates.c plugin/coordinates.h \
+	plugin/drain.c plugin/drain.h \
 	plugin/engine.c plugin/engine.h \
 	plugin/import.c plugin/import.h \
 	plugin/log.c plugin/log.h \
-	plugin/recall.c plugin/recall.h \
+	plugin/recall.c plugin/recall.h plugin/marks.c plugin/marks.h \
 	plugin/mcast.c plugin/mcast.h \
 	plugin/metrics.c plugin/metrics.h \
 	plugin/metrics_text.c plugin/metrics_text.h \

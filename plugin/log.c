@@ -4,7 +4,7 @@
 
 #include "log.h"
 
-#define MAX_NAMES 5
+#define MAX_NAMES 3
 
 static void log_write(void *context, enum dl_log_level level, const char *message)
 {

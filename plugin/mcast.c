@@ -230,7 +230,7 @@ static bool check_sls(const struct dl_engine *e, const osm_mgrp_box_t *box)
 	return true;
 }
 
-/* While groups are closed, they keep the ports that the old tree has, too. */
+/* While groups are closed, they keep the ports that the old tree has, too, or none. */
 static int close_group(const struct dl_engine *e, struct dl_arena *arena, cl_qlist_t *list,
 		       uint16_t mlid, struct dl_tables_masks *masks)
 {
@@ -238,7 +238,8 @@ static int close_group(const struct dl_engine *e, struct dl_arena *arena, cl_qli
 	uint32_t *members, n;
 	int err;
 
-	if (e->phases->origin != DL_PHASES_FROM_FORCE || e->groups_shut) {
+	if (e->phases->origin != DL_PHASES_FROM_FORCE || e->groups_shut ||
+	    e->phases->steps.empties_groups) {
 		dl_tables_masks_clear(masks);
 		return 0;
 	}

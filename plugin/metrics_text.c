@@ -35,6 +35,13 @@ static const char *const transition_names[DL_METRICS_TRANSITIONS] = {
 	[DL_METRICS_UNFINISHED] = "unfinished",
 };
 
+static const char *const drain_names[DL_DRAIN_ENDS] = {
+	[DL_DRAIN_SEEN] = "seen",
+	[DL_DRAIN_BOUND] = "bound",
+	[DL_DRAIN_FIXED] = "fixed",
+	[DL_DRAIN_UNPROVEN] = "unproven",
+};
+
 #define NUMBER(id, name, help) [DL_METRICS_##id] = { name, help }
 
 static const struct {
@@ -320,6 +327,11 @@ static void print_transition(const struct dl_metrics_transition *t, FILE *to)
 	for (unsigned int i = 0; i < DL_METRICS_TRANSITIONS; i++)
 		fprintf(to, PREFIX "transitions_total{result=\"%s\"} %" PRIu64 "\n",
 			transition_names[i], t->total[i]);
+	metrics_head(to, "transition_waits_total", "counter",
+		     "Waits for packets that met old entries, by how they ended.");
+	for (unsigned int i = DL_DRAIN_NONE + 1; i < DL_DRAIN_ENDS; i++)
+		fprintf(to, PREFIX "transition_waits_total{end=\"%s\"} %" PRIu64 "\n",
+			drain_names[i], t->drains[i]);
 	metrics_gauge(to, "transition_phases", "Steps of the last change; 0: none were needed.",
 		      t->phases);
 	metrics_gauge(to, "transition_closed_entries", "Forwarding entries closed meanwhile.",

@@ -9,6 +9,8 @@
 #ifndef DL_METRICS_H
 #define DL_METRICS_H
 
+#include "drain.h"
+
 #include "dateline/route.h"
 #include "dateline/verify.h"
 
@@ -85,6 +87,7 @@ struct dl_metrics_transition {
 	uint64_t phases, entries_closed, blocks, pairs_interrupted;
 	double closed_seconds;
 	uint64_t total[DL_METRICS_TRANSITIONS]; /* by result */
+	uint64_t drains[DL_DRAIN_ENDS];		/* waits for old packets, by how they ended */
 };
 
 #define DL_METRICS_UNKNOWN UINT64_MAX /* a number that is left out of the file */

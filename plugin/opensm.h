@@ -22,6 +22,13 @@ extern int osm_link_mgr_process(osm_sm_t *sm, const uint8_t state) DL_OPENSM;
 extern int osm_qos_setup(osm_opensm_t *osm) DL_OPENSM;
 extern int osm_mcast_mgr_process(osm_sm_t *sm, boolean_t all) DL_OPENSM;
 
+/* These are in libraries of OpenSM's; a test may do without. */
+#pragma weak osm_vendor_bind
+#pragma weak osm_vendor_unbind
+#pragma weak osm_vendor_send
+#pragma weak osm_mad_pool_get
+#pragma weak osm_mad_pool_put
+
 /* The switch behind `sw` in OpenSM's table, the first one for NULL; or NULL. */
 static inline osm_switch_t *dl_opensm_next(const struct osm_opensm *osm, const osm_switch_t *sw)
 {

@@ -12,6 +12,7 @@
 #define SEPARATORS " \t\r\n,"
 #define MAX_SECONDS 86400
 #define DRAIN_MS 100
+#define DRAIN_SECONDS 60
 #define MAX_DRAIN_MS 600000
 
 /* A:B */
@@ -42,10 +43,11 @@ static int options_read_drain(const struct dl_setting *s, void *to, const char *
 			      size_t size)
 {
 	struct dl_plugin_options *o = to;
-	int64_t ms = -1;
+	int64_t ms = strcmp(text, "seen") ? DL_PLUGIN_DRAIN_BOUND : DL_PLUGIN_DRAIN_SEEN;
 
 	(void)s, (void)why, (void)size;
-	if (strcmp(text, "bound") && !dl_number_parse(text, 0, MAX_DRAIN_MS, &ms))
+	if (strcmp(text, "bound") && ms == DL_PLUGIN_DRAIN_BOUND &&
+	    !dl_number_parse(text, 0, MAX_DRAIN_MS, &ms))
 		return -EINVAL;
 	o->drain_ms = ms;
 	return 0;
@@ -76,7 +78,9 @@ static const struct dl_setting settings[] = {
 	{ "transitions", DL_SETTING_WORD, MEMBER(transitions), .words = "none proven",
 	  .expected = "proven or none" },
 	{ "drain_ms", .call = options_read_drain,
-	  .expected = "a number of milliseconds, at most 600000, or bound" },
+	  .expected = "seen, bound or a number of milliseconds, at most 600000" },
+	{ "drain_seconds", DL_SETTING_NUMBER, MEMBER(drain_seconds), .max = MAX_SECONDS,
+	  .expected = "a number of seconds, at most 86400" },
 	{ "hoq_life", .call = options_read_hoq_life, .expected = "a number from 0 to 20" },
 	{ "dump_dir", DL_SETTING_TEXT, MEMBER(dump_dir), .expected = "a directory or FILE.dls" },
 	{ "qos_weights", .call = options_read_weights,
@@ -103,6 +107,8 @@ static void warn_unused(const struct dl_plugin_options *o, uint32_t given, const
 		{ "transitions", classic && o->transitions, mode },
 		{ "avoid", classic, mode },
 		{ "drain_ms", classic || !o->transitions, drain },
+		{ "drain_seconds", classic || !o->transitions, drain },
+		{ "drain_seconds", !classic && o->transitions && o->drain_ms >= 0, "drain_ms=N" },
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -150,7 +156,10 @@ static int parse_word(struct dl_plugin_options *o, char *word, bool shared, uint
 int dl_plugin_options_parse(const char *words, bool shared, const struct dl_log *log,
 			    struct dl_plugin_options *out)
 {
-	struct dl_plugin_options o = { .transitions = true, .drain_ms = DRAIN_MS, .hoq_life = -1 };
+	struct dl_plugin_options o = { .transitions = true,
+				       .drain_ms = DRAIN_MS,
+				       .drain_seconds = DRAIN_SECONDS,
+				       .hoq_life = -1 };
 	char *copy, *word, *rest = NULL;
 	uint32_t given = 0;
 	int err = 0;

@@ -9,15 +9,22 @@
 
 #include "dateline.h"
 
+/* How long packets may take to leave. */
+enum dl_plugin_drain {
+	DL_PLUGIN_DRAIN_BOUND = -1, /* as long as switches may keep them */
+	DL_PLUGIN_DRAIN_SEEN = -2   /* ... or until counters show that nothing waits */
+};
+
 struct dl_plugin_options {
 	struct dl_route_options route;
-	bool has_high_limit;	  /* did the user give high_limit=? */
-	unsigned int transitions; /* 1: new tables in proven steps */
-	int drain_ms;		  /* between them; negative: the hard bound */
-	int hoq_life;		  /* head-of-queue lifetime to program, or negative */
-	char *dump_dir;		  /* where snapshots go, or NULL */
-	char *metrics;		  /* where metrics are to go, or NULL */
-	char *avoid;		  /* the list of what is not to be used, or NULL */
+	bool has_high_limit;	    /* did the user give high_limit=? */
+	unsigned int transitions;   /* 1: new tables in proven steps */
+	int drain_ms;		    /* between them; negative: enum dl_plugin_drain */
+	unsigned int drain_seconds; /* ... at most, proven or not, unless drain_ms is a number */
+	int hoq_life;		    /* head-of-queue lifetime to program, or negative */
+	char *dump_dir;		    /* where snapshots go, or NULL */
+	char *metrics;		    /* where metrics are to go, or NULL */
+	char *avoid;		    /* the list of what is not to be used, or NULL */
 };
 
 /*

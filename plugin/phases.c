@@ -42,11 +42,11 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
 #include "phases.h"
+#include "drain.h"
 #include "engine.h"
 #include "log.h"
 #include "phases_plan.h"
@@ -55,10 +55,20 @@
 #include "recall.h"
 #include "sweep.h"
 
+#define NAMED_HOSTS 3
 #define UNCONFIRMED "confirm forwarding entries, ports that go down, or SL-to-VL maps"
-#define DRAIN_STEP_MS 10
-/* IBA: the life time is 4.096 us times two to the power of this; more: none. */
-#define HOQ_MAX 19
+#define UNCLOSED "not all groups are closed"
+#define ASTRAY "answer along the path by which it was written"
+
+/* From now on no packet meets what was there before; some that did are under way. */
+static void phases_note_written(struct dl_engine *e, const struct dl_tables *t, const bool *lids)
+{
+	uint32_t hops = t->fabric->nswitches;
+
+	if (e->options.drain_ms < 0)
+		dl_transition_longest(t, lids, &hops);
+	dl_drain_begin(e, hops);
+}
 
 /* ---- beginning -------------------------------------------------------- */
 
@@ -88,20 +98,51 @@ static void phases_do_without(struct dl_engine *e, const char *why)
 static void phases_change_nothing(struct dl_engine *e)
 {
 	e->metrics.now.transition.result = DL_METRICS_UNCHANGED;
+	e->wrote = false;
 	dl_change_enter(e, DL_CHANGE_SETTLED);
+}
+
+/*
+ * For how long has the subnet manager before this one written nothing, in seconds?  A
+ * standby takes over when its last queries got no answer.
+ */
+static double phases_silence(const struct dl_engine *e)
+{
+	const osm_subn_opt_t *o = &e->osm->subn.opt;
+
+	return e->osm->subn.coming_out_of_standby &&
+			       e->osm->sm.retry_number > o->polling_retry_number ?
+		       o->polling_retry_number * (o->sminfo_polling_timeout / 1000.0) :
+		       0;
+}
+
+/* Whose SLs change? */
+static void phases_report_reconnect(const struct dl_engine *e, const struct dl_phases *p)
+{
+	const struct dl_fabric *f = p->next->fabric;
+	uint32_t *ends = malloc((f->nports + 1ul) * sizeof(*ends)), n = 0;
+	char names[128] = "";
+	size_t used = 0;
+
+	if (ends)
+		n = dl_transition_reconnect_ends(&p->plan, ends);
+	for (uint32_t i = 0; i < n && i < NAMED_HOSTS && used < sizeof(names); i++)
+		used += snprintf(names + used, sizeof(names) - used, "%s%.32s", i ? ", " : "",
+				 dl_fabric_node_name(f, f->ports[ends[i]].node));
+	DL_SAY(e->osm, OSM_LOG_INFO,
+	       "Warning: transition: safe only if %" PRIu64 " pairs of end port and LID reconnect, "
+	       "of %u adapter ports (%s%s): their path SLs change, and with those granted before "
+	       "the new tables can close a credit loop; restart what uses them, as "
+	       "dateline-migration(7) says",
+	       p->steps.reconnect_pairs, n, names, n > NAMED_HOSTS ? ", ..." : "");
+	free(ends);
 }
 
 static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 {
 	e->phases = p;
 	if (p->steps.reconnect_pairs)
-		DL_SAY(e->osm, OSM_LOG_INFO,
-		       "Warning: transition: safe only if %" PRIu64
-		       " pairs of end port and LID reconnect: their path SLs change, and with "
-		       "those "
-		       "granted before the new tables can close a credit loop; restart what uses "
-		       "them, as dateline-migration(7) says",
-		       p->steps.reconnect_pairs);
+		phases_report_reconnect(e, p);
 	if (p->origin == DL_PHASES_FROM_NOTHING) {
 		e->metrics.now.transition.blocks = p->plan.writes;
 		/* Else OpenSM's own maps are whole, and confirmed before links go active. */
@@ -113,9 +154,13 @@ static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 		dl_change_enter(e, DL_CHANGE_WAITING);
 		return;
 	}
-	if (p->origin == DL_PHASES_FROM_SWITCHES && phases_take_over(e)) {
-		phases_change_nothing(e);
-		return;
+	if (p->origin == DL_PHASES_FROM_SWITCHES) {
+		phases_note_written(e, p->from->routed.tables, NULL);
+		e->drain.since -= phases_silence(e);
+		if (phases_take_over(e)) {
+			phases_change_nothing(e);
+			return;
+		}
 	}
 	dl_phases_fill_all(e, p->plan.held);
 	/* See phases_write_maps(). */
@@ -132,6 +177,7 @@ void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phase
 	m->closed_seconds = 0;
 	m->result = DL_METRICS_UNPROVEN;
 	e->unproven = NULL;
+	e->wrote = true;
 	if (!next->proven || !e->options.transitions) {
 		phases_do_without(e, NULL);
 		return;
@@ -180,35 +226,6 @@ void dl_phases_abandon(struct dl_engine *e)
 
 /* ---- the steps ------------------------------------------------------------ */
 
-/* How long packets may take to leave, in ms. */
-static unsigned int phases_drain_time(const struct dl_engine *e, const struct dl_phases *p)
-{
-	unsigned int life = e->osm->subn.opt.head_of_queue_lifetime;
-
-	if (e->options.drain_ms >= 0)
-		return e->options.drain_ms;
-	life = life > HOQ_MAX ? HOQ_MAX : life;
-	return p->plan.longest_route * (0.004096 * (1u << life)) + 1;
-}
-
-/* From now on no packet meets what was there before. */
-static void phases_note_written(struct dl_engine *e, const struct dl_phases *p)
-{
-	e->packets_leave = dl_clock_monotonic() + phases_drain_time(e, p) / 1000.0;
-}
-
-static int phases_sleep(const struct dl_engine *e)
-{
-	double left;
-
-	while ((left = e->packets_leave - dl_clock_monotonic()) > 0) {
-		if (osm_exit_flag)
-			return -EINTR;
-		usleep(left < DRAIN_STEP_MS / 1000.0 ? left * 1e6 : DRAIN_STEP_MS * 1000);
-	}
-	return 0;
-}
-
 /* 0, -EIO (a switch does not confirm), -EINTR (OpenSM ends), -EPROTO. */
 static int phases_enter(struct dl_engine *e, enum dl_change_state state)
 {
@@ -216,13 +233,16 @@ static int phases_enter(struct dl_engine *e, enum dl_change_state state)
 }
 
 /* Packets that met entries which have changed since leave, also those of the change before. */
-static int phases_drain(struct dl_engine *e)
+static int phases_drain(struct dl_engine *e, struct dl_phases *p, const bool *ports)
 {
-	int err = 0;
+	enum dl_drain_end how = DL_DRAIN_NONE;
+	int err = dl_drain_is_due(e) ? phases_enter(e, DL_CHANGE_DRAINING) : 0;
 
-	if (e->packets_leave > dl_clock_monotonic())
-		err = phases_enter(e, DL_CHANGE_DRAINING);
-	return err ? err : phases_sleep(e);
+	if (!err)
+		err = dl_drain_wait(e, ports, &how);
+	e->metrics.now.transition.drains[how]++;
+	p->drained = how > p->drained ? how : p->drained;
+	return err;
 }
 
 /* The maps of the new tables, before entries lead by them. */
@@ -240,7 +260,7 @@ static int phases_write_held(struct dl_engine *e, struct dl_phases *p)
 	int err = dl_phases_write_tables(e, p->plan.held, &p->opened);
 
 	if (*blocks != before)
-		phases_note_written(e, p);
+		phases_note_written(e, p->plan.held, p->left.lids);
 	return err;
 }
 
@@ -259,7 +279,7 @@ static int phases_prepare(struct dl_engine *e, struct dl_phases *p)
 		err = phases_enter(e, DL_CHANGE_GROUPS);
 		if (!err)
 			err = dl_phases_write_groups(e);
-		phases_note_written(e, p);
+		phases_note_written(e, p->plan.held, NULL);
 	}
 	if (!err && (p->links_come || p->ghost_ports))
 		err = phases_enter(e, DL_CHANGE_LINKS);
@@ -270,7 +290,7 @@ static int phases_prepare(struct dl_engine *e, struct dl_phases *p)
 	p->links_return &= err != 0;
 	if (err || p->origin == DL_PHASES_FROM_NOTHING)
 		return err ? err : phases_change_maps(e);
-	err = phases_drain(e);
+	err = phases_drain(e, p, NULL);
 	if (!err && !p->plan.maps_changed)
 		err = phases_change_maps(e);
 	return err;
@@ -316,7 +336,7 @@ static int phases_take_step(struct dl_engine *e, struct dl_phases *p, uint32_t i
 	if (err || !step->drain)
 		return err;
 	p->drains++;
-	return phases_drain(e);
+	return phases_drain(e, p, p->left.ports);
 }
 
 /* The closing of groups, which may come first, has been done. */
@@ -336,7 +356,8 @@ static int phases_open(struct dl_engine *e, struct dl_phases *p)
 
 	if (!err)
 		err = dl_phases_write_tables(e, &p->opened, &p->opened);
-	phases_note_written(e, p);
+	if (p->origin != DL_PHASES_FROM_NOTHING)
+		phases_note_written(e, &p->opened, p->left.lids);
 	if (p->closed_at)
 		p->closed_for = dl_clock_monotonic() - p->closed_at;
 	return err;
@@ -348,22 +369,43 @@ static uint64_t phases_count_closed(const struct dl_phases *p)
 }
 
 /* Before the new tables are written all the same, and who confirms these counts. */
-static void phases_report_unproven(struct dl_engine *e)
+static void phases_report_unproven(struct dl_engine *e, const char *what, const char *nobody)
 {
 	char text[384];
 
 	e->metrics.now.transition.result = DL_METRICS_UNPROVEN;
 	DL_SAY(e->osm, OSM_LOG_INFO, "transition: not proven this one time: %s",
-	       dl_osm_names_say(&e->unconfirmed, UNCONFIRMED, "not all groups are closed", text,
-				sizeof(text)));
+	       dl_osm_names_say(&e->unconfirmed, what, nobody, text, sizeof(text)));
+}
+
+/* Why old packets have left, or that nobody knows. */
+static const char *phases_say_drained(struct dl_engine *e, const struct dl_phases *p)
+{
+	static const char *const text[] = {
+		[DL_DRAIN_NONE] = "",
+		[DL_DRAIN_SEEN] = ", old packets have left: counters stood still",
+		[DL_DRAIN_BOUND] = ", old packets have left: no switch keeps them so long",
+		[DL_DRAIN_FIXED] = ", old packets may take longer than drain_ms"
+	};
+
+	if (p->drained != DL_DRAIN_UNPROVEN)
+		return text[p->drained];
+	e->metrics.now.transition.result = DL_METRICS_UNPROVEN;
+	DL_SAY(e->osm, OSM_LOG_ERROR,
+	       "ERR DL42: transition: not proven: after drain_seconds=%u old packets may still be "
+	       "under way: the switches may keep them longer, and their counters do not show that "
+	       "none waits",
+	       e->options.drain_seconds);
+	return "";
 }
 
 static void phases_report(struct dl_engine *e, const struct dl_phases *p)
 {
 	struct dl_metrics_transition *m = &e->metrics.now.transition;
-	const char *links = p->links_come ? "new links active first; " : "";
+	const char *links = p->links_come ? "new links active first; " : "", *drained;
 
 	m->result = p->direct ? DL_METRICS_DIRECT : DL_METRICS_PHASED;
+	drained = phases_say_drained(e, p);
 	m->phases = p->direct ? 1 : p->steps.nsteps;
 	if (p->origin == DL_PHASES_FROM_NOTHING) {
 		DL_SAY(e->osm, OSM_LOG_INFO,
@@ -374,8 +416,8 @@ static void phases_report(struct dl_engine *e, const struct dl_phases *p)
 	}
 	if (p->direct) {
 		DL_SAY(e->osm, OSM_LOG_INFO,
-		       "transition: %sany mixture is safe: 1 step, %" PRIu64 " blocks written",
-		       links, m->blocks);
+		       "transition: %sany mixture is safe: 1 step, %" PRIu64 " blocks written%s",
+		       links, m->blocks, drained);
 		return;
 	}
 	m->entries_closed = phases_count_closed(p);
@@ -384,12 +426,12 @@ static void phases_report(struct dl_engine *e, const struct dl_phases *p)
 	DL_SAY(e->osm, OSM_LOG_INFO,
 	       "transition: %s%s%" PRIu64 " step%s, %u drain%s, %" PRIu64
 	       " entries closed, %" PRIu64 " blocks written, closed for %.6f s, %" PRIu64
-	       " pairs interrupted%s",
+	       " pairs interrupted%s%s",
 	       p->origin == DL_PHASES_FROM_SWITCHES ? "from the tables that the switches held; " :
 						      "",
 	       links, m->phases, m->phases == 1 ? "" : "s", p->drains, p->drains == 1 ? "" : "s",
 	       m->entries_closed, m->blocks, m->closed_seconds, m->pairs_interrupted,
-	       p->close_groups ? "; multicast closed as well" : "");
+	       p->close_groups ? "; multicast closed as well" : "", drained);
 }
 
 /* What is written stays, until the next sweep. */
@@ -401,10 +443,10 @@ static void phases_stop(struct dl_engine *e)
 	DL_SAY(e->osm, OSM_LOG_ERROR,
 	       "ERR DL26: %s: the change stops here, and the new tables wait for the next "
 	       "sweep",
-	       dl_osm_names_say(&e->unconfirmed, UNCONFIRMED, "not all groups are closed", text,
-				sizeof(text)));
+	       dl_osm_names_say(&e->unconfirmed, UNCONFIRMED, UNCLOSED, text, sizeof(text)));
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 	dl_phases_fill_all(e, e->phases->plan.held);
+	dl_phases_hide(e, e->phases);
 	dl_phases_abandon(e);
 	CL_PLOCK_RELEASE(&e->osm->lock);
 	e->next_sweep = DL_NEXT_AT_ONCE;
@@ -445,11 +487,13 @@ static void phases_report_written(struct dl_engine *e)
 	const struct dl_osm_names *silent = &e->recall.silent;
 	char text[384];
 
-	if (e->options.transitions && m->result == DL_METRICS_UNCHANGED &&
-	    dl_phases_confirm_maps(e) == -EIO) {
-		m->result = DL_METRICS_UNPROVEN;
-		e->unproven = "not confirmed";
-		silent = &e->unconfirmed;
+	if (e->options.transitions && m->result == DL_METRICS_UNCHANGED) {
+		if (dl_phases_confirm_maps(e) == -EIO) {
+			m->result = DL_METRICS_UNPROVEN;
+			e->unproven = "not confirmed";
+			silent = &e->unconfirmed;
+		}
+		dl_phases_look_at_links(e, NULL);
 	}
 	if (e->unproven)
 		DL_SAY(e->osm, OSM_LOG_INFO,
@@ -457,6 +501,8 @@ static void phases_report_written(struct dl_engine *e)
 		       e->unproven, silent->n ? ": " : "",
 		       dl_osm_names_say(silent, "answer", "", text, sizeof(text)));
 	e->unproven = NULL;
+	if (e->change == DL_CHANGE_WRITING)
+		phases_note_written(e, e->in_force->routed.tables, NULL);
 	if (e->change != DL_CHANGE_SETTLED)
 		dl_change_enter(e, dl_phases_missing_blocks(e, e->in_force->routed.tables) ?
 					   DL_CHANGE_UNKNOWN :
@@ -479,11 +525,16 @@ static bool phases_run(struct dl_engine *e, bool rerouted)
 		return true;
 	}
 	if (unproven)
-		phases_report_unproven(e);
+		phases_report_unproven(e, UNCONFIRMED, UNCLOSED);
 	if (!err || unproven)
 		err = phases_open(e, p);
-	if (err == -EINTR || err == -EPROTO)
+	if (err == -EINTR || err == -EPROTO || dl_phases_look_at_links(e, p))
 		return false;
+	if (!err && !unproven && dl_phases_confirm_paths(e)) {
+		phases_report_unproven(e, ASTRAY, "a switch does not answer");
+		e->next_sweep = DL_NEXT_AT_ONCE;
+		unproven = true;
+	}
 	phases_finish(e, !err, unproven);
 	/* A heavy sweep goes on with the groups; this one does not. */
 	return !rerouted || !trees_differ || dl_phases_write_groups(e) != -EINTR;

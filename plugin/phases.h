@@ -3,6 +3,8 @@
 #ifndef DL_PLUGIN_PHASES_H
 #define DL_PLUGIN_PHASES_H
 
+#include "drain.h"
+
 #include "dateline/tables.h"
 #include "dateline/transition.h"
 
@@ -23,19 +25,23 @@ struct dl_phases {
 	struct dl_tables opened;   /* their forwarding, with groups of all end ports */
 	struct dl_transition plan; /* plan.held: what switches hold, step by step */
 	struct dl_transition_waves steps;
-	struct dl_fabric_match old_of; /* the fabric of `next` in that of `from` */
+	struct dl_transition_leftovers left; /* where a wait is a step */
+	struct dl_fabric_match old_of;	     /* the fabric of `next` in that of `from` */
 	/* What was found out about the subnet: */
 	bool links_come;   /* cables that come must be active before entries name them, */
 	bool links_return; /* ... and those that were down are not active, and named */
 	bool old_branches; /* they may meet old multicast branches */
 	bool has_groups;   /* switches may */
+	bool *waits;	   /* ports of `next` between switches that are not active */
 	bool ghost_ports;  /* ports without a cable are still active */
+	bool dead_trees;   /* groups have ports whose cable has gone */
 	bool trees_differ; /* the old tree has cables that the new one lacks */
-	bool close_groups; /* so groups keep the ports of both trees only, until the end */
+	bool close_groups; /* so groups keep the ports of both trees only, or none, until the end */
 	bool direct;	   /* any mixture is safe: there are no steps */
 	/* As it is carried out: */
 	bool mixed; /* switches hold entries of both sets */
 	unsigned int drains;
+	enum dl_drain_end drained;    /* how the waits ended, the least sure */
 	double closed_at, closed_for; /* s */
 };
 

@@ -113,6 +113,7 @@ static void look_at_port(const struct dl_engine *e, struct dl_phases *p, uint32_
 
 	p->ghost_ports |= is_ghost(f, n->first_port + o, find_physp(e, f, s, o));
 	p->links_come |= waits;
+	p->waits[n->first_port + o] = waits;
 	if (!leads_to_switch(f, s, o))
 		return;
 	if (!dl_fabric_match_recabled(&p->old_of, s, o)) {
@@ -125,10 +126,13 @@ static void look_at_port(const struct dl_engine *e, struct dl_phases *p, uint32_
 }
 
 /* Cables, and whether switches have any group: one that comes meanwhile is written last. */
-static void look_at_subnet(const struct dl_engine *e, struct dl_phases *p)
+static int look_at_subnet(const struct dl_engine *e, struct dl_phases *p)
 {
 	const struct dl_fabric *f = p->next->fabric;
 
+	p->waits = calloc(f->nports + 1, sizeof(*p->waits));
+	if (!p->waits)
+		return -ENOMEM;
 	CL_PLOCK_ACQUIRE(&e->osm->lock);
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports; o++)
@@ -136,6 +140,31 @@ static void look_at_subnet(const struct dl_engine *e, struct dl_phases *p)
 	p->has_groups = p->origin != DL_PHASES_FROM_FORCE;
 	for (uint32_t i = 0; i <= IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO; i++)
 		p->has_groups |= e->osm->subn.mboxes[i] != NULL;
+	CL_PLOCK_RELEASE(&e->osm->lock);
+	return 0;
+}
+
+/*
+ * A link that OpenSM believed to be active has been down since it was planned: its cable
+ * may lead elsewhere, or its switch have lost its tables.  OpenSM, which learns of it from
+ * an answer, would raise it; it passes over ports that it believes to be down.
+ */
+void dl_phases_hold_links(struct dl_engine *e, const struct dl_phases *p)
+{
+	const struct dl_fabric *f = e->in_force->fabric;
+
+	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports; o++) {
+			uint32_t port = f->nodes[f->switches[s]].first_port + o;
+
+			if (!is_waiting_link(e, f, s, o) ||
+			    (p && (p->waits[port] || p->waits[f->ports[port].peer])))
+				continue;
+			ib_port_info_set_port_state(&find_physp(e, f, s, o)->port_info,
+						    IB_LINK_DOWN);
+			e->next_sweep = DL_NEXT_AT_ONCE;
+		}
 	CL_PLOCK_RELEASE(&e->osm->lock);
 }
 
@@ -167,7 +196,8 @@ bool dl_phases_keep_mixture(struct dl_engine *e, const struct dl_phases *p)
 		return true;
 	for (uint32_t s = 0; s < held->fabric->nswitches; s++)
 		phases_close_dead_ends(held, s);
-	e->groups_shut |= p->close_groups;
+	/* With such a cable groups may not be safe either. */
+	e->groups_shut |= p->close_groups || p->dead_trees;
 	free(e->mixture);
 	e->mixture = NULL;
 	if (dl_tables_remap(p->plan.held, p->from->fabric, &t))
@@ -249,6 +279,22 @@ static bool phases_leave_tree(const struct dl_phases *p, const struct dl_fabric 
 	return false;
 }
 
+/* Does the old tree use ports whose cable has gone? */
+static bool phases_is_tree_torn(const struct dl_phases *p, const struct dl_tables_masks *before)
+{
+	const struct dl_fabric *f = p->next->fabric;
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
+		const uint64_t *old = phases_old_masks(p, s, before);
+
+		for (unsigned int o = 1; old && o <= n->nports; o++)
+			if (old[o / 64] >> o % 64 & 1 && !dl_fabric_in_use(f, n, o))
+				return true;
+	}
+	return false;
+}
+
 /* Masks of the new fabric, without ports whose cables lead elsewhere now. */
 static int phases_hold_group(const struct dl_phases *p, const struct dl_tables_masks *before,
 			     struct dl_tables_masks *masks)
@@ -303,6 +349,7 @@ static int phases_compare_group(struct dl_phases *p, uint16_t mlid,
 		err = dl_tables_masks_copy(held, closed);
 	else if (!err)
 		err = phases_hold_group(p, &before, held);
+	p->dead_trees |= phases_is_tree_torn(p, &before);
 	p->trees_differ |= p->close_groups ||
 			   phases_leave_tree(p, p->next->fabric, &before, opened);
 	dl_tables_masks_clear(&before);
@@ -355,11 +402,13 @@ void dl_phases_free(struct dl_phases *p)
 {
 	if (!p)
 		return;
+	dl_transition_leftovers_release(&p->left);
 	dl_transition_waves_release(&p->steps);
 	dl_transition_release(&p->plan);
 	dl_tables_free_groups(&p->opened);
 	dl_fabric_match_release(&p->old_of);
 	dl_sweep_free(p->from);
+	free(p->waits);
 	free(p);
 }
 
@@ -436,6 +485,9 @@ static int phases_plan_steps(struct dl_phases *p)
 	if (err == -ELOOP)
 		err = dl_transition_waves(&p->plan, 0, &p->steps);
 	p->close_groups |= p->steps.in_phases ? p->trees_differ : p->steps.closes_groups;
+	p->trees_differ |= p->close_groups; /* they come again at the end */
+	if (!err && p->steps.needs_drain)
+		err = dl_transition_leftovers(&p->plan, &p->steps, &p->left);
 	return err;
 }
 
@@ -446,8 +498,9 @@ static int phases_decide(const struct dl_engine *e, struct dl_phases *p)
 
 	if (err)
 		return err;
-	look_at_subnet(e, p);
-	err = phases_plan_transition(e, p);
+	err = look_at_subnet(e, p);
+	if (!err)
+		err = phases_plan_transition(e, p);
 	if (err)
 		return err;
 	if (p->origin == DL_PHASES_FROM_NOTHING)

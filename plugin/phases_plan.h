@@ -25,6 +25,9 @@ int dl_phases_plan(const struct dl_engine *e, struct dl_sweep *next, struct dl_p
 int dl_phases_close_group(const struct dl_phases *p, const struct dl_tables_masks *before,
 			  struct dl_tables_masks *masks);
 
+/* Links that were down since the change was planned wait for the next sweep.  Takes the lock. */
+void dl_phases_hold_links(struct dl_engine *e, const struct dl_phases *p);
+
 /*
  * Active ports of a fabric whose cable OpenSM does not see; the link manager takes them
  * down.  Names their switches as those that do not confirm.  Holding OpenSM's lock.

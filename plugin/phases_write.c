@@ -35,6 +35,22 @@ void dl_phases_fill_all(const struct dl_engine *e, const struct dl_tables *t)
 		phases_fill(e, t, s);
 }
 
+/* Old tables know no path SL to what they lack, nor from there. */
+void dl_phases_hide(const struct dl_engine *e, const struct dl_phases *p)
+{
+	const struct dl_fabric *f = p->next->fabric, *old = p->from->fabric;
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		osm_switch_t *sw = dl_sweep_switch(e, f, s);
+		bool is_new = dl_fabric_match_switch(&p->old_of, s) == DL_NONE;
+
+		for (uint32_t lid = 1; sw && sw->new_lft && lid <= f->top_lid; lid++)
+			if (lid < sw->lft_size &&
+			    (is_new || lid > old->top_lid || old->lid_port[lid] == DL_NONE))
+				sw->new_lft[lid] = OSM_NO_PATH;
+	}
+}
+
 /* ---- writing -------------------------------------------------------------- */
 
 /* Blocks that switches have not confirmed as these tables have them. */
@@ -196,9 +212,82 @@ int dl_phases_raise_links(struct dl_engine *e, const struct dl_phases *p)
 		if (!err)
 			err = dl_phases_confirm_maps(e);
 	}
+	dl_phases_hold_links(e, p);
 	if (!err)
 		err = phases_set_links(e, IB_LINK_ARMED);
 	return err ? err : phases_set_links(e, IB_LINK_ACTIVE);
+}
+
+/* Who answers along the path to a switch?  Each has another LID. */
+static void phases_ask_lid(struct dl_engine *e, const osm_switch_t *sw, const osm_physp_t *port0)
+{
+	/* OpenSM takes what Set() returns as it is, and asks for no more. */
+	osm_madw_context_t context = { .pi_context = { .node_guid =
+							       osm_node_get_node_guid(sw->p_node),
+						       .port_guid = osm_physp_get_port_guid(port0),
+						       .set_method = TRUE } };
+
+	dl_recall_get(e, sw, IB_MAD_ATTR_PORT_INFO, 0, &context);
+}
+
+/* Another switch's PortInfo in place of this one's is put right, and the switch counted. */
+static void phases_compare_lid(struct dl_engine *e, const osm_switch_t *sw, osm_physp_t *port0,
+			       const ib_port_info_t *was)
+{
+	if (port0->port_info.base_lid == was->base_lid)
+		return;
+	port0->port_info = *was;
+	dl_osm_names_add(&e->unconfirmed, sw);
+}
+
+int dl_phases_confirm_paths(struct dl_engine *e)
+{
+	boolean_t *failed = &e->osm->subn.subnet_initialization_error, before = *failed;
+	ib_port_info_t *was = calloc(cl_qmap_count(&e->osm->subn.sw_guid_tbl) + 1, sizeof(*was));
+	uint32_t n = 0;
+	osm_switch_t *sw;
+	int err;
+
+	e->unconfirmed = (struct dl_osm_names){ .n = 0 };
+	if (!was)
+		return -EIO;
+	*failed = FALSE;
+	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
+	for (sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw)) {
+		osm_physp_t *port0 = osm_node_get_physp_ptr(sw->p_node, 0);
+
+		was[n++] = port0->port_info;
+		phases_ask_lid(e, sw, port0);
+	}
+	CL_PLOCK_RELEASE(&e->osm->lock);
+	err = wait_for_pending_transactions(&e->osm->stats) ? -EINTR : 0;
+	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
+	for (sw = dl_opensm_next(e->osm, NULL), n = 0; sw; sw = dl_opensm_next(e->osm, sw))
+		phases_compare_lid(e, sw, osm_node_get_physp_ptr(sw->p_node, 0), &was[n++]);
+	CL_PLOCK_RELEASE(&e->osm->lock);
+	if (!err && (*failed || e->unconfirmed.n))
+		err = -EIO;
+	*failed |= before;
+	free(was);
+	return err;
+}
+
+/*
+ * A new master sets all ports of switches once, at the end of its first sweep, and raises
+ * what has trained since it discovered: a cable that was moved, before anybody knows where
+ * it leads.  So this is done here, once.
+ */
+int dl_phases_look_at_links(struct dl_engine *e, const struct dl_phases *p)
+{
+	int err = 0;
+
+	if (e->osm->subn.first_time_master_sweep && e->recall.set_up_before &&
+	    osm_link_mgr_process) {
+		err = phases_set_links(e, IB_LINK_NO_CHANGE);
+		e->osm->subn.first_time_master_sweep = FALSE;
+	}
+	dl_phases_hold_links(e, p);
+	return err;
 }
 
 static uint32_t phases_count_ghosts(struct dl_engine *e)

@@ -16,6 +16,9 @@ struct dl_phases;
 /* Tables into OpenSM's.  Its lock is held. */
 void dl_phases_fill_all(const struct dl_engine *e, const struct dl_tables *t);
 
+/* Hide from path queries what the old tables of a change lack.  Its lock is held. */
+void dl_phases_hide(const struct dl_engine *e, const struct dl_phases *p);
+
 /* Blocks that switches have not confirmed as these tables have them. */
 uint64_t dl_phases_missing_blocks(struct dl_engine *e, const struct dl_tables *t);
 
@@ -31,6 +34,15 @@ int dl_phases_confirm_maps(struct dl_engine *e);
 
 /* Links go active, with the maps that packets cross them by. */
 int dl_phases_raise_links(struct dl_engine *e, const struct dl_phases *p);
+
+/* Links that have come since the change was planned stay down until the next sweep. */
+int dl_phases_look_at_links(struct dl_engine *e, const struct dl_phases *p);
+
+/*
+ * Has what was written reached the switches that it was meant for?  A cable that was moved
+ * leads it to another one, which confirms it.
+ */
+int dl_phases_confirm_paths(struct dl_engine *e);
 
 /* Ports go down whose cable OpenSM does not see. */
 int dl_phases_drop_links(struct dl_engine *e);

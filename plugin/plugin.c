@@ -77,8 +77,9 @@ static void plugin_delete(void *data)
 	dl_phases_forget_mixture(e);
 	dl_sweep_free(e->in_force);
 	dl_plugin_options_clear(&e->options);
-	dl_recall_clear(&e->recall);
+	dl_recall_release(&e->recall);
 	dl_avoid_release(&e->avoid);
+	dl_drain_release(e);
 	free(e->qos_seen);
 	free(e);
 }
@@ -194,8 +195,10 @@ static void plugin_report(void *data, osm_epi_event_id_t event, void *event_data
 	/* OpenSM programs it later in this sweep, and reads its options before. */
 	if (event == OSM_EVENT_ID_HEAVY_SWEEP_DONE && e->options.hoq_life >= 0)
 		e->osm->subn.opt.head_of_queue_lifetime = e->options.hoq_life;
-	if (event == OSM_EVENT_ID_HEAVY_SWEEP_DONE)
+	if (event == OSM_EVENT_ID_HEAVY_SWEEP_DONE) {
+		dl_engine_distrust(e);
 		dl_recall_ask(e);
+	}
 	if (event == OSM_EVENT_ID_UCAST_ROUTING_DONE && e->in_force &&
 	    osm_log_is_active(&e->osm->log, OSM_LOG_ROUTING))
 		dl_coordinates_write(e->osm, e->in_force, e->osm->subn.opt.dump_files_dir);

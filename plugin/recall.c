@@ -19,10 +19,6 @@
  *
  * Blocks that already hold the right values are not written again: see
  * dl_recall_spare().
- *
- * A mark that has no room in the block of the highest LID takes one more block,
- * which OpenSM knows nothing of: it is written here, if it changes or the switch
- * has lost it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,17 +29,10 @@
 #include "recall.h"
 #include "engine.h"
 #include "log.h"
+#include "marks.h"
 #include "sweep.h"
 
-/* OpenSM 3.3.20 knows of no timeout other than its own. */
-#ifdef HAVE_OSM_REQ_TIMEOUT
-#define OSM_TIMEOUT 0,
-#else
-#define OSM_TIMEOUT
-#endif
-
-/* Make room for the entries below `size`, as OpenSM does. */
-static bool recall_reserve(osm_switch_t *sw, uint32_t size)
+bool dl_recall_reserve(osm_switch_t *sw, uint32_t size)
 {
 	uint8_t *lft, *new_lft;
 
@@ -67,12 +56,7 @@ static bool recall_reserve(osm_switch_t *sw, uint32_t size)
 	return true;
 }
 
-static uint32_t first_entry(const osm_switch_t *sw, uint32_t top)
-{
-	return dl_torus_mark_first(top, sw->num_ports - 1);
-}
-
-static osm_madw_context_t context_of(const osm_switch_t *sw, bool set)
+osm_madw_context_t dl_recall_context(const osm_switch_t *sw, bool set)
 {
 	osm_madw_context_t context = { .lft_context.node_guid =
 					       osm_node_get_node_guid(sw->p_node) };
@@ -86,43 +70,21 @@ static osm_physp_t *port0_of(const osm_switch_t *sw)
 	return osm_node_get_physp_ptr(sw->p_node, 0);
 }
 
-static void recall_get(struct dl_engine *e, const osm_switch_t *sw, ib_net16_t attribute,
-		       uint32_t modifier, const osm_madw_context_t *context)
+void dl_recall_get(struct dl_engine *e, const osm_switch_t *sw, ib_net16_t attribute,
+		   uint32_t modifier, const osm_madw_context_t *context)
 {
 	osm_physp_t *p = port0_of(sw);
 
 	osm_req_get(&e->osm->sm, osm_physp_get_dr_path_ptr(p), attribute, cl_hton32(modifier),
-		    FALSE, ib_port_info_get_m_key(&p->port_info), OSM_TIMEOUT CL_DISP_MSGID_NONE,
+		    FALSE, ib_port_info_get_m_key(&p->port_info), DL_OSM_TIMEOUT CL_DISP_MSGID_NONE,
 		    context);
 }
 
-/*
- * LinearFDBTop; 0 where there is nothing to ask for: the switch was never set up, or
- * this sweep has not seen it.  One that died under another subnet manager is still in
- * OpenSM's table, which drops it after this.
- */
-static uint32_t top_of(const osm_switch_t *sw)
+uint32_t dl_recall_top(const osm_switch_t *sw)
 {
 	osm_physp_t *p = port0_of(sw);
 
 	return p && sw->p_node->discovery_count ? cl_ntoh16(sw->switch_info.lin_top) : 0;
-}
-
-/* Returns whether the switch has been set up before. */
-static bool recall_ask_mark(struct dl_engine *e, osm_switch_t *sw)
-{
-	osm_madw_context_t context = context_of(sw, false);
-	uint32_t top = top_of(sw), block;
-
-	if (!top)
-		return false;
-	block = first_entry(sw, top) / DL_TORUS_MARK_BLOCK;
-	if (!recall_reserve(sw, (block + 1) * DL_TORUS_MARK_BLOCK))
-		return true;
-	/* Without an answer there is no mark. */
-	memset(sw->lft + block * DL_TORUS_MARK_BLOCK, OSM_NO_PATH, DL_TORUS_MARK_BLOCK);
-	recall_get(e, sw, IB_MAD_ATTR_LIN_FWD_TBL, block, &context);
-	return true;
 }
 
 /* ---- tables --------------------------------------------------------------- */
@@ -131,6 +93,7 @@ static bool recall_ask_mark(struct dl_engine *e, osm_switch_t *sw)
 #define NO_MAP 0xFF    /* all SLs to VL 15 */
 #define MFT_BLOCK 32
 #define MFT_PORTS 16
+#define MOST_MFT_BLOCKS ((IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO) / MFT_BLOCK + 1u)
 
 static bool is_all(const void *bytes, size_t n, uint8_t value)
 {
@@ -151,14 +114,14 @@ static bool is_silent(const osm_switch_t *sw)
 /* The k-th piece of a switch.  Returns whether there may be more. */
 static bool recall_ask_block(struct dl_engine *e, osm_switch_t *sw, uint32_t k)
 {
-	osm_madw_context_t context = context_of(sw, false);
-	uint32_t top = top_of(sw);
+	osm_madw_context_t context = dl_recall_context(sw, false);
+	uint32_t top = dl_recall_top(sw);
 
 	if (!top || k > top / DL_TORUS_MARK_BLOCK || (k && is_silent(sw)) ||
-	    !recall_reserve(sw, (k + 1) * DL_TORUS_MARK_BLOCK))
+	    !dl_recall_reserve(sw, (k + 1) * DL_TORUS_MARK_BLOCK))
 		return false;
 	memset(sw->lft + k * DL_TORUS_MARK_BLOCK, NO_ANSWER, DL_TORUS_MARK_BLOCK);
-	recall_get(e, sw, IB_MAD_ATTR_LIN_FWD_TBL, k, &context);
+	dl_recall_get(e, sw, IB_MAD_ATTR_LIN_FWD_TBL, k, &context);
 	return true;
 }
 
@@ -176,7 +139,8 @@ static osm_physp_t *port_in_use(const osm_switch_t *sw, unsigned int port)
 
 static bool has_maps(const osm_switch_t *sw)
 {
-	return top_of(sw) && port0_of(sw)->port_info.capability_mask & IB_PORT_CAP_HAS_SL_MAP;
+	return dl_recall_top(sw) &&
+	       port0_of(sw)->port_info.capability_mask & IB_PORT_CAP_HAS_SL_MAP;
 }
 
 static bool recall_ask_maps(struct dl_engine *e, osm_switch_t *sw, uint32_t in)
@@ -194,7 +158,7 @@ static bool recall_ask_maps(struct dl_engine *e, osm_switch_t *sw, uint32_t in)
 		if (!p)
 			continue;
 		memset(osm_physp_get_slvl_tbl(p, in), NO_MAP, sizeof(ib_slvl_table_t));
-		recall_get(e, sw, IB_MAD_ATTR_SLVL_TABLE, in << 8 | out, &context);
+		dl_recall_get(e, sw, IB_MAD_ATTR_SLVL_TABLE, in << 8 | out, &context);
 	}
 	return true;
 }
@@ -205,7 +169,9 @@ static uint32_t mft_blocks(const osm_switch_t *sw)
 	uint32_t all = osm_switch_get_mcast_tbl_ptr(sw)->max_block + 1u;
 	uint32_t top = cl_ntoh16(sw->switch_info.mcast_top), used;
 
-	if (!top_of(sw) || !osm_switch_supports_mcast(sw))
+	/* A switch may claim more than there are MLIDs. */
+	all = all < MOST_MFT_BLOCKS ? all : MOST_MFT_BLOCKS;
+	if (!dl_recall_top(sw) || !osm_switch_supports_mcast(sw))
 		return 0;
 	if (!(port0_of(sw)->port_info.capability_mask & IB_PORT_CAP_HAS_MCAST_FDB_TOP) || !top)
 		return all;
@@ -238,7 +204,7 @@ static bool recall_ask_groups(struct dl_engine *e, osm_switch_t *sw, uint32_t k)
 			osm_mcast_tbl_set(t, IB_LID_MCAST_START_HO + k * MFT_BLOCK,
 					  p * MFT_PORTS + o);
 		if (has_cable(sw, p))
-			recall_get(e, sw, IB_MAD_ATTR_MCAST_FWD_TBL, p << 28 | k, &context);
+			dl_recall_get(e, sw, IB_MAD_ATTR_MCAST_FWD_TBL, p << 28 | k, &context);
 	}
 	return true;
 }
@@ -269,7 +235,7 @@ bool dl_recall_knows_map(const ib_slvl_table_t *held)
 /* Have all answers come?  Where one is missing, OpenSM's initial values return. */
 static bool is_answered(osm_switch_t *sw)
 {
-	uint32_t top = top_of(sw);
+	uint32_t top = dl_recall_top(sw);
 	bool all = !top || top < sw->lft_size;
 
 	for (uint32_t at = 0; top && at <= top && at + DL_TORUS_MARK_BLOCK <= sw->lft_size;
@@ -417,10 +383,10 @@ static int held_map(const osm_switch_t *sw, unsigned int in, unsigned int out,
 static int held_switch(const osm_switch_t *sw, uint32_t s, const struct dl_tables *next,
 		       struct dl_tables *t)
 {
-	uint32_t top = top_of(sw) < t->top_lid ? top_of(sw) : t->top_lid;
+	uint32_t top = dl_recall_top(sw) < t->top_lid ? dl_recall_top(sw) : t->top_lid;
 	unsigned int n = sw->num_ports;
 
-	if (!top_of(sw))
+	if (!dl_recall_top(sw))
 		memset(t->lft + s * (size_t)t->stride, DL_TABLES_NO_PORT, t->top_lid + 1u);
 	else
 		memcpy(t->lft + s * (size_t)t->stride, sw->lft, top + 1u);
@@ -526,7 +492,7 @@ void dl_recall_spare(struct dl_engine *e, uint32_t top_lid)
 	e->osm->subn.need_update = 0;
 	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw)) {
 		/* Blocks behind its top were not read. */
-		if (top_of(sw) < top_lid) {
+		if (dl_recall_top(sw) < top_lid) {
 			sw->need_update = 1;
 			continue;
 		}
@@ -548,9 +514,9 @@ void dl_recall_spare_end(struct dl_engine *e)
 	e->recall.forced = 0;
 }
 
-/* ---- marks ---------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------ */
 
-void dl_recall_clear(struct dl_recall *r)
+static void recall_clear(struct dl_recall *r)
 {
 	free(r->groups);
 	r->groups = NULL;
@@ -559,10 +525,18 @@ void dl_recall_clear(struct dl_recall *r)
 	r->silent = (struct dl_osm_names){ .n = 0 };
 }
 
+void dl_recall_release(struct dl_recall *r)
+{
+	recall_clear(r);
+	dl_marks_drop(r);
+}
+
 void dl_recall_ask(struct dl_engine *e)
 {
 	e->recall.set_up_before = false;
-	dl_recall_clear(&e->recall);
+	recall_clear(&e->recall);
+	if (e->in_force && !e->osm->subn.first_time_master_sweep)
+		dl_marks_drop(&e->recall);
 	/* Else it has been the master for a while, and knows; or it was alone until now. */
 	if ((e->osm->subn.sm_state == IB_SMINFO_STATE_MASTER &&
 	     !e->osm->subn.first_time_master_sweep &&
@@ -572,73 +546,13 @@ void dl_recall_ask(struct dl_engine *e)
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 	e->recall.begun = dl_opensm_next(e->osm, NULL) != NULL;
 	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw))
-		e->recall.set_up_before |= recall_ask_mark(e, sw);
+		e->recall.set_up_before |= dl_marks_ask(e, sw);
 	CL_PLOCK_RELEASE(&e->osm->lock);
 	e->recall.known = !e->recall.set_up_before;
 	if (!e->recall.set_up_before)
 		return;
 	wait_for_pending_transactions(&e->osm->stats);
+	dl_marks_keep(e);
 	if (e->options.transitions && e->options.route.mode != DL_ROUTE_CLASSIC)
 		recall_ask_tables(e);
-}
-
-/* The mark that a switch holds; its site is DL_NONE if there is none. */
-static struct dl_torus_mark read_mark(const osm_switch_t *sw, uint64_t guid)
-{
-	struct dl_torus_mark m = { .site = DL_NONE };
-	uint32_t top = sw ? cl_ntoh16(sw->switch_info.lin_top) : 0;
-	uint32_t first = top ? first_entry(sw, top) : 0;
-
-	if (!top || !sw->lft || first + dl_torus_mark_length(sw->num_ports - 1) > sw->lft_size ||
-	    !dl_torus_mark_read(sw->lft + first, guid, sw->num_ports - 1, &m))
-		m.site = DL_NONE;
-	return m;
-}
-
-int dl_recall_torus(const struct dl_engine *e, struct dl_arena *arena, const struct dl_fabric *f,
-		    unsigned int *mode, struct dl_torus **out)
-{
-	struct dl_torus_mark *marks = dl_arena_array(arena, f->nswitches + 1, sizeof(*marks));
-
-	*out = NULL;
-	if ((e->in_force && !e->osm->subn.first_time_master_sweep) || !e->recall.set_up_before)
-		return 0;
-	if (!marks)
-		return -ENOMEM;
-	for (uint32_t s = 0; s < f->nswitches; s++)
-		marks[s] = read_mark(dl_sweep_switch(e, f, s), f->nodes[f->switches[s]].guid);
-	return dl_torus_of_marks(f, marks, mode, out);
-}
-
-/* A block that OpenSM does not write: see above. */
-static void write_block(struct dl_engine *e, osm_switch_t *sw, uint32_t first)
-{
-	osm_madw_context_t context = context_of(sw, true);
-	osm_physp_t *p = port0_of(sw);
-
-	if (!p || (!sw->need_update &&
-		   !memcmp(sw->lft + first, sw->new_lft + first, DL_TORUS_MARK_BLOCK)))
-		return;
-	/* Should the answer get lost, the next sweep writes it again. */
-	memset(sw->lft + first, 0, DL_TORUS_MARK_BLOCK);
-	osm_req_set(&e->osm->sm, osm_physp_get_dr_path_ptr(p), sw->new_lft + first,
-		    DL_TORUS_MARK_BLOCK, IB_MAD_ATTR_LIN_FWD_TBL,
-		    cl_hton32(first / DL_TORUS_MARK_BLOCK), FALSE,
-		    ib_port_info_get_m_key(&p->port_info), OSM_TIMEOUT CL_DISP_MSGID_NONE,
-		    &context);
-}
-
-void dl_recall_mark(struct dl_engine *e, const struct dl_sweep *sweep, uint32_t s, osm_switch_t *sw)
-{
-	const struct dl_torus *t = sweep->torus;
-	struct dl_torus_mark m = { t->grid, t->sw_site[s], e->options.route.mode };
-	uint32_t first = first_entry(sw, sw->max_lid_ho);
-
-	if (m.site == DL_NONE || sweep->provisional ||
-	    !recall_reserve(sw, (first / DL_TORUS_MARK_BLOCK + 1) * DL_TORUS_MARK_BLOCK))
-		return;
-	dl_torus_mark_write(&m, t->fabric->nodes[t->fabric->switches[s]].guid, sw->num_ports - 1,
-			    sw->new_lft + first);
-	if (first / DL_TORUS_MARK_BLOCK > sw->max_lid_ho / DL_TORUS_MARK_BLOCK)
-		write_block(e, sw, first);
 }

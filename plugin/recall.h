@@ -7,7 +7,6 @@
 #include "opensm.h"
 
 #include "dateline/tables.h"
-#include "dateline/torus.h"
 
 struct dl_engine;
 struct dl_sweep;
@@ -17,6 +16,8 @@ struct dl_recall_groups {
 	uint64_t guid, ports[DL_TABLES_MASK_WORDS];
 };
 
+struct dl_recall_mark;
+
 /* What a start or takeover found. */
 struct dl_recall {
 	bool begun;		    /* were there switches? */
@@ -25,6 +26,8 @@ struct dl_recall {
 	struct dl_osm_names silent; /* of which not all have been */
 	struct dl_recall_groups *groups;
 	uint32_t ngroups;
+	struct dl_recall_mark *marks; /* by GUID; kept until tables are in force */
+	uint32_t nmarks;
 	unsigned int forced; /* OpenSM's need_update, while it is set aside */
 };
 
@@ -42,16 +45,8 @@ void dl_recall_ask(struct dl_engine *e);
  */
 void dl_recall_read_back(struct dl_engine *e);
 
-/* Forget the answers. */
-void dl_recall_clear(struct dl_recall *r);
-
-/*
- * The torus of the marks: grid, fabric, nsites and site_sw are set, for
- * dl_torus_free(); and the mode in which they were made.  NULL: there are none, or
- * this subnet manager has been the master.  Returns 0 or -ENOMEM.
- */
-int dl_recall_torus(const struct dl_engine *e, struct dl_arena *arena, const struct dl_fabric *f,
-		    unsigned int *mode, struct dl_torus **out);
+/* Forget the answers, marks included. */
+void dl_recall_release(struct dl_recall *r);
 
 /*
  * The tables that the switches held, as a sweep with fabric and tables only; its
@@ -76,11 +71,30 @@ void dl_recall_spare(struct dl_engine *e, uint32_t top_lid);
  */
 void dl_recall_spare_end(struct dl_engine *e);
 
-/* Put the mark of switch s into the table that OpenSM is going to write. */
-void dl_recall_mark(struct dl_engine *e, const struct dl_sweep *sweep, uint32_t s,
-		    osm_switch_t *sw);
-
 /* Does OpenSM know what a port holds?  It forgets it of one that it drops. */
 bool dl_recall_knows_map(const ib_slvl_table_t *held);
+
+/* ---- for marks.c ------------------------------------------------------------- */
+
+#ifdef HAVE_OSM_REQ_TIMEOUT
+#define DL_OSM_TIMEOUT 0,
+#else /* OpenSM 3.3.20 knows of no timeout other than its own. */
+#define DL_OSM_TIMEOUT
+#endif
+
+/*
+ * LinearFDBTop; 0 where there is nothing to ask for: the switch was never set up, or
+ * this sweep has not seen it.  One that died under another subnet manager is still in
+ * OpenSM's table, which drops it after this.
+ */
+uint32_t dl_recall_top(const osm_switch_t *sw);
+
+/* Make room for the entries below `size`, as OpenSM does. */
+bool dl_recall_reserve(osm_switch_t *sw, uint32_t size);
+
+/* Ask for an attribute of a switch. */
+osm_madw_context_t dl_recall_context(const osm_switch_t *sw, bool set);
+void dl_recall_get(struct dl_engine *e, const osm_switch_t *sw, ib_net16_t attribute,
+		   uint32_t modifier, const osm_madw_context_t *context);
 
 #endif

@@ -63,7 +63,7 @@ static const struct state_rule change_rules[DL_CHANGE_STATES] = {
 	[DL_CHANGE_SETTLED] = { "settled", GIVEN_UP | BIT(CHANGE_WRITING) | BIT(CHANGE_WAITING) },
 	[DL_CHANGE_WRITING] = { "writing", GIVEN_UP },
 	[DL_CHANGE_WAITING] = { "waiting",
-				BIT(CHANGE_GROUPS) | BIT(CHANGE_LINKS) | STEPS | GIVEN_UP },
+				BIT(CHANGE_GROUPS) | BIT(CHANGE_LINKS) | STEPS | AFTER_STEPS },
 	[DL_CHANGE_GROUPS] = { "closing groups", BIT(CHANGE_LINKS) | STEPS | AFTER_STEPS },
 	[DL_CHANGE_LINKS] = { "raising links", STEPS | AFTER_STEPS },
 	[DL_CHANGE_MOVING] = { "moving entries", STEPS | AFTER_STEPS },

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Waiting for packets that met entries which have changed since (rules A14).
+ *
+ * Problem.  Some of a change's steps may be taken only when such packets have left, and
+ * no switch says which packets it holds.
+ *
+ * The bound.  A switch discards a packet that has been in it for its lifetime limit
+ * (SwitchInfo:LifeTimeValue, which OpenSM sets from packet_life_time and which is read
+ * back here).  All writes are confirmed when the wait begins, so from then on packets go
+ * by fixed entries, past so many switches at most; the bound is the longest limit times
+ * that number.  The head-of-queue lifetime is no bound: it begins again for each packet
+ * that comes to the head of a queue, so that the last packet of a queue may wait as many
+ * times as long as there are packets before it.
+ *
+ * What is seen.  PortXmitWait counts while a port has a packet to send and sends none.
+ * Where it does not move at any port for which old packets may wait, these ports send
+ * whenever they have something to send; then the buffers of a switch, full, are empty
+ * after as long as one port takes to send all of them, and a packet moves on by a switch
+ * within that time; after as many of these times as it can pass switches, it has left.
+ * This supposes that arbiters serve inputs and VLs of a port in turn, and that buffers
+ * hold no more than credits can promise: 2048 blocks of 64 bytes a VL (rules C1).
+ * Counters are read over the fabric (PortCounters), on granted path SLs.  A port that
+ * does not answer or does not count leaves the bound.
+ *
+ * With drain_ms=seen the wait ends with whichever comes first.  The default, a number, is
+ * neither: where counters cannot be read, the bound makes a change take so many seconds
+ * that the next failures wait behind it.  Where limits are endless and nothing is seen,
+ * the engine goes on after drain_seconds, unproven, and says so.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "drain.h"
+#include "engine.h"
+#include "log.h"
+#include "sweep.h"
+
+#define STEP_SECONDS 0.01 /* OpenSM may end meanwhile */
+/* IBA: the limit is 4.096 us times two to the power of LifeTimeValue; 20 and more: none. */
+#define LIFETIME_UNIT 4.096e-6
+#define LIFETIME_UNLIMITED 20
+#define VL_BUFFER_BITS (8 * 2048 * 64.0)
+#define DATA_VLS 8
+#define SLOWEST 22 /* dl_fabric_rate() of SDR on one lane */
+#define RATE_UNIT (1e9 / 11)
+#define UNDER_WAY 32 /* queries */
+#define ANSWER_SECONDS 2
+#define QP1 CL_HTON32(1)
+#define SATURATED UINT32_MAX
+/* Far from those of OpenSM's own performance manager, whose class this is, too. */
+#define FIRST_TRANSACTION 0x64000000
+
+struct drain_query {
+	uint32_t sw;  /* of the fabric */
+	uint8_t port; /* 0: what can it count? */
+	bool answered;
+	uint32_t value; /* PortXmitWait; or CapabilityMask */
+};
+
+/* Shared with the thread that takes answers. */
+struct dl_drain_counters {
+	struct osm_opensm *osm;
+	osm_bind_handle_t bind;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct drain_query *queries; /* NULL: nobody waits */
+	uint32_t n, first;	     /* transaction of queries[0] */
+	uint32_t under_way;
+};
+
+/* ---- the bound ------------------------------------------------------------ */
+
+/* The longest lifetime limit of all switches in seconds; negative: there is none. */
+static double drain_lifetime(const struct dl_engine *e)
+{
+	unsigned int most = 0;
+
+	CL_PLOCK_ACQUIRE(&e->osm->lock);
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw)) {
+		unsigned int value = sw->switch_info.life_state >> 3;
+
+		most = value > most ? value : most;
+	}
+	CL_PLOCK_RELEASE(&e->osm->lock);
+	return most >= LIFETIME_UNLIMITED ? -1 : LIFETIME_UNIT * (1u << most);
+}
+
+/* When the wait ends if nothing is seen, and how. */
+static double drain_deadline(const struct dl_engine *e, enum dl_drain_end *how)
+{
+	const struct dl_drain *d = &e->drain;
+	double lifetime, last = dl_clock_monotonic() + e->options.drain_seconds;
+
+	*how = DL_DRAIN_FIXED;
+	if (e->options.drain_ms >= 0)
+		return d->since + e->options.drain_ms / 1000.0;
+	lifetime = drain_lifetime(e);
+	*how = DL_DRAIN_BOUND;
+	if (lifetime >= 0 && d->since + d->hops * lifetime <= last)
+		return d->since + d->hops * lifetime;
+	*how = DL_DRAIN_UNPROVEN;
+	return last;
+}
+
+bool dl_drain_is_due(const struct dl_engine *e)
+{
+	enum dl_drain_end how;
+
+	return e->drain.since > 0 &&
+	       (drain_deadline(e, &how) > dl_clock_monotonic() || how == DL_DRAIN_UNPROVEN);
+}
+
+void dl_drain_begin(struct dl_engine *e, uint32_t hops)
+{
+	uint32_t before = e->drain.since > 0 ? e->drain.hops : 0;
+
+	e->drain.since = dl_clock_monotonic();
+	e->drain.hops = hops > before ? hops : before;
+}
+
+/* ---- reading counters ----------------------------------------------------- */
+
+static struct drain_query *drain_find_query(struct dl_drain_counters *c, const osm_madw_t *madw)
+{
+	uint32_t at = (uint32_t)cl_ntoh64(madw->p_mad->trans_id) - c->first;
+
+	return c->queries && at < c->n ? &c->queries[at] : NULL;
+}
+
+static void drain_end_query(struct dl_drain_counters *c, const osm_madw_t *request,
+			    const osm_madw_t *answer)
+{
+	const ib_perfmgt_mad_t *mad = answer ? osm_madw_get_perfmgt_mad_ptr(answer) : NULL;
+	struct drain_query *q;
+
+	pthread_mutex_lock(&c->lock);
+	q = drain_find_query(c, request);
+	if (q && c->under_way)
+		c->under_way--;
+	if (q && mad && !mad->header.status) {
+		q->answered = true;
+		q->value = q->port ? cl_ntoh32(((const ib_port_counters_t *)mad->data)->xmit_wait) :
+				     ((const ib_class_port_info_t *)mad->data)->cap_mask;
+	}
+	pthread_cond_signal(&c->changed);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void drain_receive(osm_madw_t *answer, void *context, osm_madw_t *request)
+{
+	struct dl_drain_counters *c = context;
+
+	if (request) {
+		drain_end_query(c, request, answer);
+		osm_mad_pool_put(&c->osm->mad_pool, request);
+	}
+	osm_mad_pool_put(&c->osm->mad_pool, answer);
+}
+
+static void drain_fail(void *context, osm_madw_t *request)
+{
+	struct dl_drain_counters *c = context;
+
+	drain_end_query(c, request, NULL);
+	osm_mad_pool_put(&c->osm->mad_pool, request);
+}
+
+static void drain_free_counters(struct dl_drain_counters *c)
+{
+	pthread_cond_destroy(&c->changed);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+}
+
+/* Whoever may not ask sees nothing. */
+static struct dl_drain_counters *drain_counters(struct dl_engine *e)
+{
+	struct dl_drain_counters *c = e->drain.counters;
+	osm_bind_info_t info = { .port_guid = e->osm->subn.sm_port_guid,
+				 .mad_class = IB_MCLASS_PERF,
+				 .class_version = 1,
+				 .recv_q_size = OSM_SM_DEFAULT_QP1_RCV_SIZE,
+				 .send_q_size = OSM_SM_DEFAULT_QP1_SEND_SIZE,
+				 .timeout = e->osm->subn.opt.transaction_timeout,
+				 .retries = 1 };
+
+	if (c || !osm_vendor_bind || !osm_vendor_send || !osm_mad_pool_get || !osm_mad_pool_put)
+		return c;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return NULL;
+	c->osm = e->osm;
+	c->first = FIRST_TRANSACTION;
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->changed, NULL);
+	c->bind = osm_vendor_bind(e->osm->p_vendor, &info, &e->osm->mad_pool, drain_receive,
+				  drain_fail, c);
+	if (c->bind == OSM_BIND_INVALID_HANDLE) {
+		drain_free_counters(c);
+		return NULL;
+	}
+	e->drain.counters = c;
+	return c;
+}
+
+void dl_drain_release(struct dl_engine *e)
+{
+	struct dl_drain_counters *c = e->drain.counters;
+
+	if (!c)
+		return;
+	/* It waits for an answer that is being taken, and no other one is given to us. */
+	osm_vendor_unbind(c->bind);
+	drain_free_counters(c);
+	e->drain.counters = NULL;
+}
+
+/* Whether it is under way; an answer may have come by then. */
+static bool drain_send(struct dl_engine *e, struct dl_drain_counters *c, uint32_t at)
+{
+	const struct dl_fabric *f = e->in_force->fabric;
+	const struct drain_query *q = &c->queries[at];
+	uint16_t lid = f->ports[f->nodes[f->switches[q->sw]].first_port].lid;
+	uint32_t from = dl_sweep_lid_owner(e->in_force, e->osm->subn.sm_base_lid);
+	unsigned int sl =
+		from == DL_NONE ? 0 : dl_tables_path_sl(e->in_force->routed.tables, from, lid);
+	osm_madw_t *w = osm_mad_pool_get(&e->osm->mad_pool, c->bind, MAD_BLOCK_SIZE, NULL);
+	ib_perfmgt_mad_t *mad;
+
+	if (!w)
+		return false;
+	mad = osm_madw_get_perfmgt_mad_ptr(w);
+	memset(mad, 0, MAD_BLOCK_SIZE);
+	mad->header.base_ver = 1;
+	mad->header.mgmt_class = IB_MCLASS_PERF;
+	mad->header.class_ver = 1;
+	mad->header.method = IB_MAD_METHOD_GET;
+	mad->header.trans_id = cl_hton64(c->first + at);
+	mad->header.attr_id = q->port ? IB_MAD_ATTR_PORT_CNTRS : IB_MAD_ATTR_CLASS_PORT_INFO;
+	((ib_port_counters_t *)mad->data)->port_select = q->port;
+	w->mad_addr.dest_lid = cl_hton16(lid);
+	w->mad_addr.addr_type.gsi.remote_qp = QP1;
+	w->mad_addr.addr_type.gsi.remote_qkey = IB_QP1_WELL_KNOWN_Q_KEY;
+	w->mad_addr.addr_type.gsi.service_level = sl == DL_TABLES_NO_SL ? 0 : sl;
+	w->resp_expected = TRUE;
+	/* A failure is reported by drain_fail(). */
+	osm_vendor_send(c->bind, w, TRUE);
+	return true;
+}
+
+/* Until fewer than `most` are under way; false: answers fail to come, not even as lost. */
+static bool drain_await(struct dl_drain_counters *c, uint32_t most)
+{
+	struct timespec until;
+	int err = 0;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += ANSWER_SECONDS;
+	while (c->under_way > most && !err)
+		err = pthread_cond_timedwait(&c->changed, &c->lock, &until);
+	return !err;
+}
+
+/* Ask all of the list.  Whether all have answered. */
+static bool drain_ask(struct dl_engine *e, struct dl_drain_counters *c, struct drain_query *queries,
+		      uint32_t n)
+{
+	bool all = true;
+
+	pthread_mutex_lock(&c->lock);
+	c->queries = queries;
+	c->n = n;
+	c->under_way = 0;
+	for (uint32_t i = 0; i < n && all && !osm_exit_flag; i++) {
+		c->under_way++;
+		pthread_mutex_unlock(&c->lock);
+		all = drain_send(e, c, i);
+		pthread_mutex_lock(&c->lock);
+		all = all && drain_await(c, UNDER_WAY - 1);
+	}
+	drain_await(c, 0);
+	c->queries = NULL;
+	c->first += n;
+	pthread_mutex_unlock(&c->lock);
+	for (uint32_t i = 0; i < n && all; i++)
+		all = queries[i].answered;
+	return all;
+}
+
+/* ---- what is seen --------------------------------------------------------- */
+
+/* For how long must counters stand still? */
+static double drain_interval(const struct dl_engine *e)
+{
+	const struct dl_fabric *f = e->in_force->fabric;
+	uint32_t slowest = UINT32_MAX, ports = 1;
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
+		uint32_t cables = 0;
+
+		for (unsigned int o = 1; o <= n->nports; o++) {
+			const struct dl_fabric_port *p = &f->ports[n->first_port + o];
+			uint32_t rate = dl_fabric_rate(p->speed, p->width);
+
+			if (p->peer == DL_NONE)
+				continue;
+			cables++;
+			rate = rate ? rate : SLOWEST;
+			slowest = rate < slowest ? rate : slowest;
+		}
+		ports = cables > ports ? cables : ports;
+	}
+	return e->drain.hops * (ports * DATA_VLS * VL_BUFFER_BITS) / (slowest * RATE_UNIT);
+}
+
+/* What each switch can count, and its ports; *n of them. */
+static struct drain_query *drain_list_queries(const struct dl_engine *e, const bool *ports,
+					      uint32_t *n)
+{
+	const struct dl_fabric *f = e->in_force->fabric;
+	struct drain_query *q = calloc(f->nports + f->nswitches + 1ul, sizeof(*q));
+
+	*n = 0;
+	for (uint32_t s = 0; q && s < f->nswitches; s++) {
+		const struct dl_fabric_node *node = &f->nodes[f->switches[s]];
+		uint32_t before = *n;
+
+		q[(*n)++].sw = s;
+		for (unsigned int o = 1; o <= node->nports; o++)
+			if (f->ports[node->first_port + o].peer != DL_NONE &&
+			    (!ports || ports[node->first_port + o]))
+				q[(*n)++] = (struct drain_query){ .sw = s, .port = o };
+		*n = *n == before + 1 ? before : *n;
+	}
+	return q;
+}
+
+/* Does every port count, and stand where it stood before? */
+static bool drain_is_quiet(const struct drain_query *before, const struct drain_query *now,
+			   uint32_t n)
+{
+	bool quiet = true;
+
+	for (uint32_t i = 0; i < n && quiet; i++)
+		quiet = now[i].port ? now[i].value == before[i].value && now[i].value != SATURATED :
+				      (now[i].value & IB_PM_PC_XMIT_WAIT_SUP) != 0;
+	return quiet;
+}
+
+/* 0, or -EINTR. */
+static int drain_sleep(double until)
+{
+	double left;
+
+	while ((left = until - dl_clock_monotonic()) > 0) {
+		if (osm_exit_flag)
+			return -EINTR;
+		usleep((left < STEP_SECONDS ? left : STEP_SECONDS) * 1e6 + 1);
+	}
+	return 0;
+}
+
+/* Read until nothing has waited for long enough.  1: seen; 0: not until then; -EINTR. */
+static int drain_watch(struct dl_engine *e, const bool *ports, double until)
+{
+	struct dl_drain_counters *c = drain_counters(e);
+	double interval = drain_interval(e), from;
+	uint32_t n = 0;
+	struct drain_query *before = c ? drain_list_queries(e, ports, &n) : NULL;
+	struct drain_query *now = c ? drain_list_queries(e, ports, &n) : NULL;
+	bool reads = before && now && drain_ask(e, c, before, n);
+	int seen = 0;
+
+	while (!seen && reads) {
+		from = dl_clock_monotonic();
+		if (from + interval >= until)
+			break;
+		seen = drain_sleep(from + interval);
+		reads = !seen && drain_ask(e, c, now, n);
+		if (reads)
+			seen = drain_is_quiet(before, now, n);
+		if (reads)
+			memcpy(before, now, n * sizeof(*now));
+	}
+	free(before);
+	free(now);
+	return osm_exit_flag ? -EINTR : seen;
+}
+
+int dl_drain_wait(struct dl_engine *e, const bool *ports, enum dl_drain_end *how)
+{
+	double until;
+	int seen = 0;
+
+	*how = DL_DRAIN_NONE;
+	if (e->drain.since <= 0)
+		return 0;
+	until = drain_deadline(e, how);
+	if (e->options.drain_ms == DL_PLUGIN_DRAIN_SEEN && until > dl_clock_monotonic())
+		seen = drain_watch(e, ports, until);
+	if (seen > 0)
+		*how = DL_DRAIN_SEEN;
+	else if (!seen)
+		seen = drain_sleep(until);
+	if (seen < 0)
+		return seen;
+	e->drain.since = 0;
+	return 0;
+}

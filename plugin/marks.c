@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Marks: coordinates that are stored in the switches themselves (torus.h).
+ *
+ * Marks are kept as they are read, until tables are in force.  The sweep that reads them
+ * may move them, as they follow the highest LID, and end without tables, or another subnet
+ * manager may do so: the next sweep would not find them again.
+ *
+ * A mark that has no room in the block of the highest LID takes one more block,
+ * which OpenSM knows nothing of: it is written here, if it changes or the switch
+ * has lost it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+
+#include "marks.h"
+#include "engine.h"
+#include "log.h"
+#include "recall.h"
+#include "sweep.h"
+
+struct dl_recall_mark {
+	uint64_t guid;
+	struct dl_torus_mark mark;
+};
+
+static uint32_t marks_first(const osm_switch_t *sw, uint32_t top)
+{
+	return dl_torus_mark_first(top, sw->num_ports - 1);
+}
+
+bool dl_marks_ask(struct dl_engine *e, osm_switch_t *sw)
+{
+	osm_madw_context_t context = dl_recall_context(sw, false);
+	uint32_t top = dl_recall_top(sw), block;
+
+	if (!top)
+		return false;
+	block = marks_first(sw, top) / DL_TORUS_MARK_BLOCK;
+	if (!dl_recall_reserve(sw, (block + 1) * DL_TORUS_MARK_BLOCK))
+		return true;
+	/* Without an answer there is no mark. */
+	memset(sw->lft + block * DL_TORUS_MARK_BLOCK, OSM_NO_PATH, DL_TORUS_MARK_BLOCK);
+	dl_recall_get(e, sw, IB_MAD_ATTR_LIN_FWD_TBL, block, &context);
+	return true;
+}
+
+void dl_marks_drop(struct dl_recall *r)
+{
+	free(r->marks);
+	r->marks = NULL;
+	r->nmarks = 0;
+}
+
+/* The mark that a switch holds; its site is DL_NONE if there is none. */
+static struct dl_torus_mark marks_read(const osm_switch_t *sw, uint64_t guid)
+{
+	struct dl_torus_mark m = { .site = DL_NONE };
+	uint32_t top = dl_recall_top(sw);
+	uint32_t first = top ? marks_first(sw, top) : 0;
+
+	if (!top || !sw->lft || first + dl_torus_mark_length(sw->num_ports - 1) > sw->lft_size ||
+	    !dl_torus_mark_read(sw->lft + first, guid, sw->num_ports - 1, &m))
+		m.site = DL_NONE;
+	return m;
+}
+
+static int marks_compare_guids(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b; /* the first member */
+
+	return (*x > *y) - (*x < *y);
+}
+
+static struct dl_torus_mark marks_find(const struct dl_recall *r, uint64_t guid)
+{
+	const struct dl_recall_mark *m =
+		r->nmarks ? bsearch(&guid, r->marks, r->nmarks, sizeof(*m), marks_compare_guids) :
+			    NULL;
+
+	return m ? m->mark : (struct dl_torus_mark){ .site = DL_NONE };
+}
+
+void dl_marks_keep(struct dl_engine *e)
+{
+	struct dl_recall *r = &e->recall;
+	struct dl_recall_mark *marks;
+	uint32_t n = 0;
+
+	CL_PLOCK_ACQUIRE(&e->osm->lock);
+	marks = calloc(cl_qmap_count(&e->osm->subn.sw_guid_tbl) + 1, sizeof(*marks));
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); marks && sw;
+	     sw = dl_opensm_next(e->osm, sw)) {
+		uint64_t guid = cl_ntoh64(osm_node_get_node_guid(sw->p_node));
+		struct dl_torus_mark m = marks_read(sw, guid);
+
+		if (m.site == DL_NONE)
+			m = marks_find(r, guid);
+		if (m.site != DL_NONE)
+			marks[n++] = (struct dl_recall_mark){ guid, m };
+	}
+	CL_PLOCK_RELEASE(&e->osm->lock);
+	if (!marks) {
+		DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL29: no memory for marks of switches");
+		return;
+	}
+	qsort(marks, n, sizeof(*marks), marks_compare_guids);
+	dl_marks_drop(r);
+	r->marks = marks;
+	r->nmarks = n;
+}
+
+int dl_marks_torus(const struct dl_engine *e, struct dl_arena *arena, const struct dl_fabric *f,
+		   unsigned int *mode, struct dl_torus **out)
+{
+	struct dl_torus_mark *marks = dl_arena_array(arena, f->nswitches + 1, sizeof(*marks));
+
+	*out = NULL;
+	if ((e->in_force && !e->osm->subn.first_time_master_sweep) || !e->recall.nmarks)
+		return 0;
+	if (!marks)
+		return -ENOMEM;
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		marks[s] = marks_find(&e->recall, f->nodes[f->switches[s]].guid);
+	return dl_torus_of_marks(f, marks, mode, out);
+}
+
+/* A block that OpenSM does not write: see above. */
+static void marks_write_block(struct dl_engine *e, osm_switch_t *sw, uint32_t first)
+{
+	osm_madw_context_t context = dl_recall_context(sw, true);
+	osm_physp_t *p = osm_node_get_physp_ptr(sw->p_node, 0);
+
+	if (!p || (!sw->need_update &&
+		   !memcmp(sw->lft + first, sw->new_lft + first, DL_TORUS_MARK_BLOCK)))
+		return;
+	/* Should the answer get lost, the next sweep writes it again. */
+	memset(sw->lft + first, 0, DL_TORUS_MARK_BLOCK);
+	osm_req_set(&e->osm->sm, osm_physp_get_dr_path_ptr(p), sw->new_lft + first,
+		    DL_TORUS_MARK_BLOCK, IB_MAD_ATTR_LIN_FWD_TBL,
+		    cl_hton32(first / DL_TORUS_MARK_BLOCK), FALSE,
+		    ib_port_info_get_m_key(&p->port_info), DL_OSM_TIMEOUT CL_DISP_MSGID_NONE,
+		    &context);
+}
+
+void dl_marks_write(struct dl_engine *e, const struct dl_sweep *sweep, uint32_t s, osm_switch_t *sw)
+{
+	const struct dl_torus *t = sweep->torus;
+	struct dl_torus_mark m = { t->grid, t->sw_site[s], e->options.route.mode };
+	uint32_t first = marks_first(sw, sw->max_lid_ho);
+
+	if (m.site == DL_NONE || sweep->provisional ||
+	    !dl_recall_reserve(sw, (first / DL_TORUS_MARK_BLOCK + 1) * DL_TORUS_MARK_BLOCK))
+		return;
+	dl_torus_mark_write(&m, t->fabric->nodes[t->fabric->switches[s]].guid, sw->num_ports - 1,
+			    sw->new_lft + first);
+	if (first / DL_TORUS_MARK_BLOCK > sw->max_lid_ho / DL_TORUS_MARK_BLOCK)
+		marks_write_block(e, sw, first);
+}

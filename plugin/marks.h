@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Coordinates that are stored in the switches. */
+#ifndef DL_PLUGIN_MARKS_H
+#define DL_PLUGIN_MARKS_H
+
+#include "opensm.h"
+
+#include "dateline/torus.h"
+
+struct dl_engine;
+struct dl_recall;
+struct dl_sweep;
+
+/* Ask a switch for its mark.  Returns whether it has been set up before. */
+bool dl_marks_ask(struct dl_engine *e, osm_switch_t *sw);
+
+/*
+ * The answers have come: keep the marks, and those of before where none has been read.
+ * Takes OpenSM's lock.
+ */
+void dl_marks_keep(struct dl_engine *e);
+void dl_marks_drop(struct dl_recall *r);
+
+/*
+ * The torus of the marks: grid, fabric, nsites and site_sw are set, for
+ * dl_torus_free(); and the mode in which they were made.  NULL: there are none, or
+ * this subnet manager has tables in force.  Returns 0 or -ENOMEM.
+ */
+int dl_marks_torus(const struct dl_engine *e, struct dl_arena *arena, const struct dl_fabric *f,
+		   unsigned int *mode, struct dl_torus **out);
+
+/* Put the mark of switch s into the table that OpenSM is going to write. */
+void dl_marks_write(struct dl_engine *e, const struct dl_sweep *sweep, uint32_t s,
+		    osm_switch_t *sw);
+
+#endif

@@ -1,6 +1,6 @@
 # check.bash compares the code with it.
 EXTRA_DIST += .clang-format .clang-tidy test/schemas.py test/tidy.bash test/tidy.argued \
-	test/mutate.bash test/races.bash
+	test/mutate.bash test/races.bash test/command.bash
 
 # As in the check, which runs it beside other tests.
 .PHONY: tidy

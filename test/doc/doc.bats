@@ -88,7 +88,7 @@ running() {
 		case " \$* " in
 		' snapshot '*) set -- "\$@" --retries 100 ;;
 		esac
-		exec "$DL_BUILD/dateline" "\$@"
+		exec "$DL_DATELINE" "\$@"
 	END
 	chmod +x "$T/bin/dateline"
 	# Another simulator beside it; its reader leaves it at once.
@@ -127,8 +127,10 @@ try() {
 	cat >findings <<-END
 		1 dateline verify hurt --explain
 		1 dateline diff whole hurt
+		1 dateline verify today --sl 0
 		1 dateline discover first.net --torus-config first.torus.conf
 		1 dateline emulate hurt --scenario emulate-deadlock-6x5.yaml
+		1 dateline emulate hurt --scenario emulate-record.yaml
 	END
 	for page in "$DL_TOP"/man/*.[0-9]; do
 		name=${page##*/}

@@ -10,12 +10,8 @@ setup() {
 	fabric_init
 	cp "$DL_TOP"/conf/examples/*.yaml "$T"
 	cd "$T" || return
-	sed 's/^tenure.*/sl_table_at: all/' emulate-qos-mix.yaml >sl-switches.yaml
-	dateline gen 6 5 1 -q -o whole
-	dateline route whole.net --torus-config whole.torus.conf --multicast all -q -o whole
-	cp -r whole arbitrated
-	sed -i 's/ limit .*/ limit 4 high 0:64 low 1:128,15:64/' arbitrated/dateline-vlarb.dump
-	rm arbitrated/dateline-manifest.txt
+	# What the page has to be typed first.
+	eval "$(sed -n 's/^    //p' "$DL_TOP/doc/documents.md")" 2>/dev/null
 }
 
 teardown() {
@@ -27,7 +23,8 @@ typed() {
 	local status=0
 
 	eval "$1" >"$2" 2>&1 </dev/null || status=$?
-	sed -i '/cpu_seconds/d' "$2"
+	# Neither how long it took, nor the scenario's name and lines.
+	sed -i -E '/seconds"/d; s/[a-z0-9-]+\.yaml(:[0-9]+)?/SCENARIO/g' "$2"
 	((status < 2)) && [[ -s $2 ]]
 }
 
@@ -58,5 +55,5 @@ taken_out() {
 		bad=$((bad + 1))
 	done < <(grep '^| [^|]* | `' "$DL_TOP/doc/documents.md")
 	say "$n sentences"
-	((n > 30 && bad == 0))
+	((n > 80 && bad == 0))
 }

@@ -65,7 +65,8 @@ machines() {
 		generate "$name" --fail-switch 0,0,0
 		fails coordinates "$conf" >"$T/damaged"
 		same "coordinates of $name" \
-			<(sed 's/^0,0,0 .*/0,0,0 missing/' "$T/whole") "$T/damaged"
+			<(sed 's/^0,0,0 .*/0,0,0 missing/' "$T/whole") \
+			<(sed 's/ missing, next to .*/ missing/' "$T/damaged")
 	done
 }
 

@@ -537,7 +537,7 @@ some_ports() {
 		duration_ns: 900000000000
 		traffic: [{pattern: uniform, load: 0.01, arrival: periodic}]
 	END
-	"$DL_BUILD/dateline" emulate "$T/routed" --json \
+	"$DL_DATELINE" emulate "$T/routed" --json \
 		--scenario "$T/scenario.yaml" >"$T/result" 3>&- &
 	pid=$!
 	# shellcheck disable=SC2317 # called through wait_for
@@ -689,4 +689,120 @@ refused() {
 	cmp "$T/1" "$T/2"
 	jq -e '.program.ranks == 16 and .program.messages == 240' "$T/1"
 	run -2 dateline emulate "$T/routed" --program alltoall:64K --hosts H_0_0_0_1
+}
+
+@test "watch, record: the steps of packets, and results as they were; tables as CSV" {
+	local text='duration_ns: 4000, traffic: [{pattern: uniform, load: 0.9, bytes: 5000}]'
+
+	routed 4 3 1
+	emulated "$T/routed" "$(scenario <<<"{$text}")"
+	mv "$T/result" "$T/plain"
+	emulated "$T/routed" "$(scenario <<<"{$text, watch: [{from: 1, to: 8}, {packets: 2}],
+		record: steps.csv}")" --tables "$T/tables" --threads 2
+	diff <(jq 'del(.cpu_seconds, .scenario)' "$T/plain") \
+		<(jq 'del(.cpu_seconds, .scenario, .watched, .recording)' "$T/result")
+
+	# A packet leaves a port that it has reached, and its time is the sum of the hops'.
+	holds '[.watched[].packet] | unique | length == 3'
+	holds '[.watched | group_by(.packet)[] |
+		(.[0].event == "made" and .[-1].event == "delivered") and
+		([.[] | select(.event == "arrived")] | length) ==
+		([.[] | select(.event == "sent")] | length) and
+		([.[] | select(.event == "sent") | .waited_ns >= 0 and .credit >= 0] | all)] | all'
+
+	# The recording has every packet, on every link.
+	holds ".recording.steps == $(($(wc -l <"$T/steps.csv") - 1)) and (.recording.cut | not)"
+	holds ".injected_packets == $(grep -c ',made,' "$T/steps.csv")"
+	holds ".delivered_packets == $(grep -c ',delivered,' "$T/steps.csv")"
+	holds ".packet_hops == $(grep -c ',sent,' "$T/steps.csv")"
+	cut -d, -f1 "$T/steps.csv" | tail -n +2 | sort -cn
+	emulated "$T/routed" "$(scenario <<<"{$text, record: {file: part.csv, from_ns: 1000,
+		to_ns: 2000}}")"
+	diff <(awk -F, 'NR == 1 || ($1 >= 1000 && $1 < 2000)' "$T/steps.csv") "$T/part.csv"
+
+	# Each list of the document is a table.
+	emulated "$T/routed" "$(scenario <<<"{$text}")" --tables "$T/tables"
+	holds "(.ports | length) == $(($(wc -l <"$T/tables/ports.csv") - 1))"
+	holds "(.qos[0].latency_histogram_ns | length) ==
+		$(($(wc -l <"$T/tables/qos_latency_histogram_ns.csv") - 1))"
+	holds "([.ports[].xmit_packets] | add) == $(awk -F, 'NR == 1 {
+			for (c = 1; $c != "xmit_packets"; c++) continue }
+		NR > 1 { sum += $c } END { print sum }' "$T/tables/ports.csv")"
+
+	run dateline emulate "$T/routed" --scenario "$(scenario <<<"{$text, record: x}")" \
+		--sweep load=0.1:0.2:0.1
+	((status == 2))
+	[[ $output == *"record does not go with --sweep"* ]]
+	run dateline emulate "$T/routed" --scenario "$(scenario <<<"{$text, watch: {from: H_9}}")"
+	((status == 2))
+	[[ $output == *"watch: expected adapters"* ]]
+}
+
+@test "retries: what is lost is sent again, after what time, and the same with two threads" {
+	local one='pattern: shift, by: 1, load: 0.5, sources: [0], count: 1' program
+
+	# A packet that is lost with its link comes a time-out later.
+	routed 2 1 1
+	emulated "$T/routed" "$(scenario <<<"{traffic: [{$one}], retries: {}}")"
+	program=$(jq '.qos[0].latency_ns_mean' "$T/result")
+	holds '.retries.acknowledgements == 1 and .retries.timeouts == 0'
+	local down='{fault: link_down, at_ns: 1, for_ns: 100000, node: H_1_0_0_1, port: 1}'
+	emulated "$T/routed" "$(scenario <<<"{traffic: [{$one}],
+		retries: {timeout_ns: 3000000}, faults: [$down]}")"
+	holds "(.qos[0].latency_ns_mean - 3000000 - $program | fabs) < 0.01"
+	holds '.drops.dead_link == 1 and .retries.timeouts == 1 and .retries.lost_messages == 0'
+
+	# For ever: the connection breaks.
+	emulated "$T/routed" "$(scenario <<<"{traffic: [{$one}],
+		retries: {timeout_ns: 10000, count: 2}, faults: [${down/for_ns: 100000, /}]}")" ||
+		(($? == 1))
+	holds '.retries == {acknowledgements: 0, negative: 0, timeouts: 3, repeated_packets: 2,
+		broken_connections: 1, lost_messages: 1}'
+
+	# A program ends although packets are damaged, and takes its time.
+	routed 4 4 1
+	program=allreduce-ring:256K
+	emulated "$T/routed" "$(scenario <<<"{retries: {timeout_ns: 50000}}")" --program $program
+	local whole
+	whole=$(jq .program.time_ns "$T/result")
+	local damage="faults: [{fault: damage, at_ns: 0, node: S_1_1_0, port: 1, share: 0.05},
+		{fault: damage, at_ns: 0, node: S_2_1_0, port: 1, share: 0.05}]"
+	emulated "$T/routed" "$(scenario <<<"{$damage}")" --program $program || (($? == 1))
+	holds '.program.time_ns == null and .program.ranks_waiting > 0'
+	emulated "$T/routed" "$(scenario <<<"{$damage, retries: {timeout_ns: 50000}}")" \
+		--program $program --threads 1
+	holds ".program.ranks_waiting == 0 and .program.time_ns > $whole + 50000"
+	holds '.drops.corrupt > 0 and .drops.sequence > 0 and .retries.negative > 0 and
+		.retries.timeouts > 0 and .retries.lost_messages == 0'
+	mv "$T/result" "$T/one"
+	emulated "$T/routed" "$(scenario <<<"{$damage, retries: {timeout_ns: 50000}}")" \
+		--program $program --threads 2
+	diff <(jq 'del(.cpu_seconds)' "$T/one") <(jq 'del(.cpu_seconds)' "$T/result")
+}
+
+@test "calibrate: finds switch and buffers again from what they make of measurements" {
+	local keys='switch_ns: 137, buffer_blocks: 99, credit_ns: 240' bytes m
+
+	dateline gen 2 1 1 --speed 4xQDR -q -o "$T/f"
+	dateline route "$T/f.net" --torus-config "$T/f.torus.conf" -q -o "$T/routed"
+	for bytes in 2 256 2048; do
+		# Two switches instead of none: a header, a cable and a latency each.
+		emulated "$T/routed" "$(scenario <<<"{$keys, traffic: [{pattern: shift, by: 1,
+			load: 0.01, sources: [0], count: 1, bytes: $bytes}]}")"
+		jq -r "\"$bytes 1000 0 0 \(.qos[0].latency_ns_mean / 1000)\"" "$T/result" >>"$T/far"
+		jq -r "\"$bytes 1000 0 0 \((.qos[0].latency_ns_mean - 20 - 137 - 2) / 1000)\"" "$T/result" >>"$T/near"
+	done
+	for m in 200 400 600; do
+		emulated "$T/routed" "$(scenario <<<"{$keys, duration_ns: 4000000, warmup_ns: 100000,
+			cables: [{node: S_0_0_0, port: 1, length_m: $m},
+				{node: S_0_0_0, port: 2, length_m: $m}],
+			traffic: [{pattern: shift, by: 1, load: 1, sources: [0]}]}")"
+		jq -r '"2048 5000 0 \(.qos[0].throughput_gbps) 0"' "$T/result" >"$T/bw$m"
+	done
+	run "$DL_TOP/bench/calibrate.bash" 32 "$T/near" "$T/far" 4 200:"$T/bw200" \
+		400:"$T/bw400" 600:"$T/bw600"
+	((status == 0))
+	[[ ${lines[0]} == 'switching: cut_through' && ${lines[1]} == 'switch_ns: 137' ]]
+	[[ ${lines[2]} == 'buffer_blocks: 99' ]]
+	((${lines[3]#credit_ns: } > 215 && ${lines[3]#credit_ns: } < 265))
 }

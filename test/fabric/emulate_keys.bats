@@ -3,6 +3,9 @@
 #
 # What single keys of an emulation's scenario do.
 
+# Each test is a subshell of its own: that is meant.
+# shellcheck disable=SC2030,SC2031
+
 bats_require_minimum_version 1.5.0
 load lib.bash
 
@@ -49,9 +52,21 @@ share='.qos[0].by_sl | .[0].delivered_bytes / .[1].delivered_bytes'
 	holds "$one > 2.95 and $one < 3.05"
 	# Over two VLs, which weigh the same, too.
 	one=$(value '.qos | .[0].delivered_bytes / .[1].delivered_bytes' \
-		'sl_table: [[8, 4096], [0, 12288]]' "${both[0]}" "${both[2]}" \
+		'sl_table: [[8, 4096], [0, 12288]]' 'duration_ns: 400000' "${both[0]}" "${both[2]}" \
 		'  - {pattern: shift, by: 1, load: 1, sl: 8, level: 1, sources: [0]}')
 	holds "$one > 2.95 and $one < 3.05"
+	# The choice waits until the link is free, also where messages come in the meantime.
+	one=$(value '.qos | .[0].delivered_bytes / .[1].delivered_bytes' \
+		'sl_table: [[8, 4096], [0, 12288]]' "${both[0]}" "${both[2]/load: 1/window: 4}" \
+		'  - {pattern: shift, by: 1, window: 4, sl: 8, level: 1, sources: [0]}')
+	holds "$one > 2.9 and $one < 3.1"
+	# One SL lacks credit, and the others, on another VL, share what it leaves.
+	one=$(value '.qos[1].by_sl | .[0].delivered_bytes / .[1].delivered_bytes' \
+		'sl_table: [[0, 4096], [8, 4096], [9, 4096]]' "${both[0]}" "${both[2]}" \
+		'  - {pattern: shift, by: 2, load: 1, sl: 8, level: 1, sources: [0]}' \
+		'  - {pattern: shift, by: 2, load: 1, sl: 9, level: 1, sources: [0]}' 'faults:' \
+		'  - {at_ns: 0, fault: slow_receiver, node: H_1_0_0_1, share: 0.1}')
+	holds "$one > .97 and $one < 1.03"
 	# In every other entry, an SL waits for one packet of another.
 	both+=('  - {pattern: shift, by: 1, load: 0.5, sl: 2, sources: [0]}'
 		'  - {pattern: shift, by: 1, load: 0.01, bytes: 64, sl: 3, sources: [0]}')
@@ -64,6 +79,15 @@ share='.qos[0].by_sl | .[0].delivered_bytes / .[1].delivered_bytes'
 	one=$(value '.qos[0].sl' 'sl_table: [[0, 64]]' "${both[@]}" | jq -c)
 	[[ $one == '[0]' ]]
 	jq -e '.warnings | any(contains("SL 1 has messages"))' "$T/result"
+}
+
+@test "tenure_bytes: a queue pair keeps its turn while it has messages, short ones, too" {
+	local one two all=('sl_table: even' 'qp_change_ns: 200' "${both[@]/sl: 1/sl: 0}")
+
+	one=$(value .throughput_fraction 'tenure_bytes: 2048' "${all[@]}")
+	two=$(value .throughput_fraction 'tenure_bytes: 16384' "${all[@]}")
+	# 166 ns a packet, and 200 ns for a change after each, or after every eighth.
+	holds "$two / $one | . > 1.8 and . < 2.1"
 }
 
 @test "sl_table_at: switches have a table at each output" {
@@ -232,4 +256,12 @@ swept() {
 		NF != n { exit 1 }
 		NR > 1 && ($at["seed"] != 9 || $at["snapshot"] !~ /^0x/) { exit 1 }' "$T/csv"
 	run -2 dateline emulate "$T/f" --scenario "$file" --csv
+}
+
+@test "lifetime_ns: no packet stays longer in a switch, and those that would are counted" {
+	local all=('duration_ns: 1000000' 'traffic: [{pattern: incast, targets: [0], load: 1}]')
+
+	[[ $(value '.drops.lifetime' "${all[@]}") == null ]]
+	[[ $(value '.drops.lifetime > 0' 'lifetime_ns: 10000' "${all[@]}") == true ]]
+	jq -e '.dropped_packets == .drops.lifetime and .delivered_packets > 0' "$T/result"
 }

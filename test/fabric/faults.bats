@@ -183,12 +183,11 @@ tried() {
 	SM_PRELOAD='' fabric_up "$T/a" dateline "$T/f.net" "torus_config=$T/f.torus.conf"
 	mapfile -t all < <(hosts)
 	join_group 1 0 "${all[@]}"
-	export LD_LIBRARY_PATH=$DL_BUILD/.libs
 	for words in 'snapshot --live --paths none -o out' \
 		'snapshot --live --paths none -o out/one.dls' \
 		'discover --live --json' 'coords --live --csv'; do
 		# shellcheck disable=SC2086
 		"$DL_BUILD/test/fault/drive" "$FAULTS:$DL_UMAD2SIM" "$SITES" \
-			"$DL_BUILD/.libs/dateline" $words >&2
+			"$DL_DATELINE" $words >&2
 	done
 }

@@ -282,12 +282,14 @@ status() {
 	status 0 dateline gen 5 5 1 --parallel 2 --fail-switch 2,2,0 -o g
 	status 1 dateline discover g.net --torus-config f.torus.conf
 	grep -q 'missing: 1 switch, and 0 cables' err
+	# The ports that led to it.
+	grep -qx '2,2,0 missing, next to "S_3_2_0" port 3,4, next to "S_1_2_0" port 1,2, next to "S_2_3_0" port 7,8, next to "S_2_1_0" port 5,6' out
 	status 1 dateline discover g.net
 	for cables in '' '*1'; do
 		status 0 dateline gen 5 5 1 --parallel 2 --fail-link "1,1,0:+x$cables" -o g
 		status 1 dateline discover g.net --torus-config f.torus.conf
 		grep -q 'missing: 0 switches, and [12] cables\? between' err
-		grep -qx 'add 1,1,0 to 2,1,0: "S_1_1_0" to "S_2_1_0"' out
+		grep -qxE 'add 1,1,0 to 2,1,0: "S_1_1_0" port (1,2|2) to "S_2_1_0" port (3,4|4)' out
 	done
 }
 

@@ -41,6 +41,9 @@ PATH=$PATH:/usr/sbin:/sbin
 # The build tree: $DATELINE_BUILD, else build/ beside test/.
 DL_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 DL_BUILD=$(cd "${DATELINE_BUILD:-$DL_TOP/build}" && pwd)
+. "$DL_TOP/test/command.bash"
+command_of "$DL_BUILD"
+DL_DATELINE=$dateline
 # Another OpenSM than the installed one, with a plugin for it: versions.bash.
 DL_PLUGIN=$DL_BUILD/plugin/.libs
 if [[ ${DATELINE_OPENSM:-} ]]; then
@@ -100,11 +103,11 @@ dateline() {
 	local status=0 kept
 
 	if [[ ! ${T:-} || " $* " != *" --json "* || $1 == -* ]]; then
-		"$DL_BUILD/dateline" "$@"
+		"$DL_DATELINE" "$@"
 		return
 	fi
 	kept=$T/$1.$BASHPID.$RANDOM.told
-	"$DL_BUILD/dateline" "$@" >"$kept" || status=$?
+	"$DL_DATELINE" "$@" >"$kept" || status=$?
 	[[ ! -s $kept ]] || printf '%s\n' "$(<"$kept")"
 	return "$status"
 }
@@ -508,16 +511,23 @@ end_ports() {
 # cuts off longer answers; few at a time, because it takes few clients.
 path_sls() {
 	awk '{ print "--slid " $1 " --dlid " $2 ($3 == "" ? "" : " --sl " $3) }' |
-		xargs -r -P 3 -L 1 env LD_PRELOAD="$DL_UMAD2SIM" \
-		saquery -t "$DL_PATIENCE_MS" PR 2>"$T/saquery.err" | awk '
+		DL_UMAD2SIM=$DL_UMAD2SIM DL_PATIENCE_MS=$DL_PATIENCE_MS \
+			xargs -r -P 3 -L 1 bash -c 'ask_path "$@"' ask 2>"$T/saquery.err" | sort
+}
+
+# ask_path ARGUMENT...: the answer to one of them.  Each client has a reader of its
+# own: what several write to one pipe comes in pieces of lines.
+ask_path() {
+	LD_PRELOAD=$DL_UMAD2SIM saquery -t "$DL_PATIENCE_MS" PR "$@" | awk '
 		{ v = tolower($1); sub(/^[a-z_]*\.*/, "", v) }
 		/^[ \t]*dlid/ { dlid = v }
 		/^[ \t]*slid/ { slid = v }
 		/^[ \t]*sl\./ {
 			print slid, dlid, index("0123456789abcdef",
 				substr(v, 3)) - 1
-		}' | sort
+		}'
 }
+export -f ask_path
 
 # cables DIR: "type node-guid lid port type node-guid lid port" of every cable
 # of DIR/opensm-subnet.lst, from both ends; LIDs and ports decimal.

@@ -4,7 +4,7 @@
 FABRIC_TESTS = test/fabric/gen.bats \
 	test/fabric/harness.bats test/fabric/netlist.bats \
 	test/fabric/builtin.bats test/fabric/gordon.bats \
-	test/fabric/verify.bats
+	test/fabric/questions.bats test/fabric/verify.bats
 EXTRA_DIST += bootstrap .ci/run test/check.bash \
 	test/fabric/campaign.bash test/fabric/demo.bash test/fabric/events.bash \
 	test/fabric/lib.bash $(FABRIC_TESTS)
@@ -39,7 +39,7 @@ EXTRA_DIST += test/fabric/versions.bash test/fabric/bench.bash
 
 # Sick parts of a fabric, devices that lie, and counts of SMPs: preloaded into OpenSM.
 FABRIC_TESTS += test/fabric/sick.bats test/fabric/lies.bats test/fabric/takeover.bats \
-	test/fabric/faults.bats
+	test/fabric/faults.bats test/fabric/drain.bats
 check_LTLIBRARIES += test/fabric/smps.la
 test_fabric_smps_la_SOURCES = test/fabric/smps.c
 test_fabric_smps_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere

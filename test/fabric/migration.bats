@@ -44,7 +44,7 @@ dateline() {
 		preload=$DL_UMAD2SIM
 		set -- "$@" --retries 100
 	fi
-	LD_PRELOAD=$preload "$DL_BUILD/dateline" "$@" 2>>"$T/messages"
+	LD_PRELOAD=$preload "$DL_DATELINE" "$@" 2>>"$T/messages"
 }
 
 systemctl() {
@@ -193,7 +193,7 @@ way_back() {
 	dateline route "$T/f.net" --torus-config "$T/f.torus.conf" -o "$T/after"
 	cp -r "$T/after" "$T/before"
 	commands BACK | sed '/^mv/,$d' >"$T/commands"
-	(cd "$T" && bash -ec "dateline() { '$DL_BUILD/dateline' \"\$@\"; }
+	(cd "$T" && bash -ec "dateline() { '$DL_DATELINE' \"\$@\"; }
 		$(cat "$T/commands")") >"$T/said" 2>&1
 }
 

@@ -136,6 +136,31 @@ traced() {
 	[[ $output == *"no pairs"* ]]
 }
 
+@test "questions of a night: the wrong SL, a host's cable, a name without a port" {
+	dateline gen 6 5 1 -o f -q
+	dateline route f.net --torus-config f.torus.conf -o now -q
+	# Which SL should this host use, and what does another do?
+	dateline path now H_5_0_0_1 H_0_4_0_1 --sl 0 --json >wrong
+	dateline path now H_5_0_0_1 H_0_4_0_1 --json >right
+	jq -e '.paths[0] | .sl == 0 and .path_sl == 3' wrong
+	jq -e '.paths[0] | .sl == 3 and .path_sl == 3' right
+	dateline path now H_5_0_0_1 H_0_4_0_1 --sl 0 | grep -E "SL 0; the path's is 3$"
+	run -0 dateline path now H_5_0_0_1 H_0_4_0_1
+	[[ $output == *', SL 3'* && $output != *"the path's"* ]]
+	# Who uses it?
+	for name in S_3_3_0/5 H_3_3_0_1/1; do
+		run -2 dateline path now --through "$name"
+		[[ $output == *"$name is the cable of \"H_3_3_0_1\""* ]]
+	done
+	printf '7 H_3_3_0_1 H_0_0_0_1\n8 H_0_0_0_1 H_1_0_0_1\n' >listed
+	dateline path now --through S_3_3_0/5 --jobs listed --json |
+		jq -e '[.jobs.cables[0].jobs[].job] == ["7"]'
+	for name in S_3_3_0 3,3,0 H_3_3_0_1; do
+		run -2 dateline path now --through "$name"
+		[[ $output == *"which port of it? expected $name/PORT"* ]]
+	done
+}
+
 @test "packets that do not arrive, unicast and multicast" {
 	local lid mlid=0xC000
 
@@ -199,6 +224,33 @@ traced() {
 	run -1 --separate-stderr dateline diff whole moved --json
 	jq -e '(.lids.changed | length) == 32 and all(.lids.changed[]; .new == .old + 100)
 		and .forwarding.changed == 0 and .forwarding.compared > 0' <<<"$output"
+}
+
+@test "diff: axes that are called otherwise are one line" {
+	dateline gen 6 5 3 -o whole -q
+	dateline gen 6 5 3 --fail-link 0,0,0:+x -o hurt -q
+	# Found from the cabling, which decides which axis is x, and in which direction.
+	dateline route whole.net -o whole -q
+	dateline route hurt.net -o hurt -q
+	run -1 --separate-stderr dateline diff whole hurt
+	[[ $(grep -c '^~ coordinates: what was (x,y,z) is now (.*), at all switches$' <<<"$output") == 1 ]]
+	run ! grep '^~ switch' <<<"$output"
+	run -1 --separate-stderr dateline diff whole hurt --json
+	# They explain each new coordinate.
+	jq -r '.coordinates | .axes as $axes | .changed[] | [$axes, .old, .new] | flatten | join(" ")' \
+		<<<"$output" >changed
+	[[ -s changed ]]
+	awk -v radices="$(dateline discover hurt --json | jq -r '.dims | map(tostring) | join(" ")' || true)" '{
+		split(radices, radix, " ")
+		for (d = 1; d <= 3; d++) {
+			from = index("xyz", substr($d, $d ~ /^-/ ? 2 : 1, 1))
+			at = $(3 + from) * ($d ~ /^-/ ? -1 : 1)
+			if ($d ~ /[+]/)
+				at += substr($d, index($d, "+") + 1)
+			if ((at % radix[d] + radix[d]) % radix[d] != $(6 + d))
+				exit 1
+		}
+	}' changed
 }
 
 @test "counters of a running fabric, and as infiniband-diags print them" {

@@ -119,7 +119,7 @@ whatif() {
 	local pid
 
 	dateline gen 8 8 8 -q -o "$T/f"
-	"$DL_BUILD/dateline" whatif "$T/f.net" --switches 2 --samples 100000 \
+	"$DL_DATELINE" whatif "$T/f.net" --switches 2 --samples 100000 \
 		--json >"$T/out.json" 2>"$T/err" &
 	pid=$!
 	wait_for "$DL_PATIENCE" eval "grep -q SigCgt /proc/$pid/status &&
@@ -195,12 +195,24 @@ whatif() {
 	whatif f.dls --torus-config cabled.conf --fail S_3_3_0/1
 	count true '.warnings[0] | contains("torus configuration")'
 	# A switch takes its adapter along: 2 of 60 end ports.
+	# A directory in OpenSM's formats says the same as the file.
+	dateline route f.net --multicast all -q -o f
+	whatif f --fail S_3_3_0/1
+	count '[]' .warnings
+	count '[]' .cut_off_adapters
+	whatif f --fail S_3_3_0 --fail H_1_1_0_1
+	count '["H_1_1_0_1","H_3_3_0_1"]' '[.cut_off_adapters[].name] | sort'
+	dateline whatif f --fail S_3_3_0 -q | grep -x '1 adapter cut off: H_3_3_0_1'
 	whatif f.net --torus-config f.torus.conf --fail S_3_3_0
 	count '[3540,234,3306]' '[.pairs.before, .pairs.cut_off, .after.pairs]'
 	# What is cut off without having failed is a finding.
 	run -1 dateline whatif f.dls --torus-config f.torus.conf --fail S_3_3_0/1 --fail S_3_3_0/2 --fail S_3_3_0/3 \
 		--fail S_3_3_0/4
 	[[ $output == *'"S_3_3_0" is connected to no switch of the rest'* ]]
+	for name in S_3_3_0/5 H_3_3_0_1/1; do
+		run -1 dateline whatif f.dls --fail "$name"
+		[[ $output == *'1 adapter cut off: H_3_3_0_1'* ]]
+	done
 	run -2 dateline whatif f.dls --torus-config f.torus.conf --fail S_3_3_0 --links 1
 	[[ $output == *'which?'* ]]
 }

@@ -13,9 +13,8 @@ build=$PWD
 drive=$build/test/fault/drive
 faults=$build/test/fault/.libs/faults.so
 sites=${DATELINE_FAULT_SITES:-24}
-dateline=$build/.libs/dateline
-[[ -x $dateline ]] || dateline=$build/dateline
-export LD_LIBRARY_PATH=$build/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+. "$top/test/command.bash"
+command_of "$build"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -106,6 +106,7 @@ flaws() {
 
 	version=$(dateline --version)
 	version=${version#dateline }
+	version=${version%% *}
 	[[ $(dpkg-deb -f "$DEBS"/dateline_*.deb Version) == "$version" ]]
 	[[ $(rpm -qp --qf '%{version}' "$RPMS/dateline.rpm") == "$version" ]]
 }

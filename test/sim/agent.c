@@ -127,6 +127,42 @@ static int set_port(struct sim *sim, struct sim_node *n, struct sim_port *p,
 	return status;
 }
 
+/* What a node claims that is not so; what it takes and does stays as it is. */
+static void lie_about_port(unsigned int lie, bool external, ib_port_info_t *info)
+{
+	switch (lie) {
+	case 1: /* one VL */
+		info->vl_cap = 1 << 4;
+		info->vl_enforce = 1 << 4 | (info->vl_enforce & 0xF);
+		break;
+	case 2: /* a link that trains */
+		if (external && (info->state_info1 & 0xF) > IB_LINK_INIT)
+			info->state_info1 = (info->state_info1 & 0xF0) | IB_LINK_INIT;
+		break;
+	case 3: /* no SL-to-VL maps */
+		info->capability_mask &= ~IB_PORT_CAP_HAS_SL_MAP;
+		break;
+	case 4: /* more LIDs than it has been given, and other ones */
+		info->mkey_lmc |= 7;
+		info->base_lid = htobe16(1);
+		break;
+	case 5: /* a slow link without a unit in common */
+		info->link_width_active = 1;
+		info->mtu_cap = IB_MTU_LEN_256;
+		break;
+	}
+}
+
+static void lie_about_switch(unsigned int lie, ib_switch_info_t *info)
+{
+	if (lie == 6)
+		info->mcast_cap = htobe16(0xFFFF);
+	if (lie == 7) {
+		info->lin_cap = htobe16(16);
+		info->lin_top = htobe16(0xBFFF);
+	}
+}
+
 static int answer_port_info(struct sim *sim, struct sim_node *n, unsigned int at, ib_smp_t *smp)
 {
 	unsigned int num = be32toh(smp->attr_mod) & 0xFF;
@@ -144,6 +180,7 @@ static int answer_port_info(struct sim *sim, struct sim_node *n, unsigned int at
 		status = set_port(sim, n, p, &in);
 	memcpy(smp->data, &p->info, sizeof(p->info));
 	((ib_port_info_t *)smp->data)->local_port_num = at;
+	lie_about_port(n->lie, num != 0, (ib_port_info_t *)smp->data);
 	return status;
 }
 
@@ -180,6 +217,7 @@ static int answer_switch_info(struct sim_node *n, ib_smp_t *smp)
 	}
 	memset(smp->data, 0, sizeof(smp->data));
 	memcpy(smp->data, info, sizeof(*info));
+	lie_about_switch(n->lie, (ib_switch_info_t *)smp->data);
 	return 0;
 }
 
@@ -306,6 +344,8 @@ int sim_agent(struct sim *sim, struct sim_node *n, unsigned int at, ib_smp_t *sm
 		sim->disturbed = sim->now;
 		return -1;
 	}
+	if (n->lie)
+		sim->disturbed = sim->now;
 	if (sim->o.verbose > 1 && smp->method == IB_MAD_METHOD_SET)
 		sim_say(sim, "write %s 0x%x 0x%x", n->name, be16toh(smp->attr_id),
 			be32toh(smp->attr_mod));

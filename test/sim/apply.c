@@ -17,6 +17,7 @@
 #define MOST_CUT 4
 #define MOST_MUTE 2
 #define MOST_SICK 1
+#define MOST_LIARS 2
 
 static bool is_host_of_sm(const struct sim *sim, const struct sim_node *n)
 {
@@ -143,6 +144,26 @@ static bool flap_cable(struct sim *sim, const struct sim_step *step)
 	return true;
 }
 
+/* Two cables of a switch at a time; so all switches stay neighbours of those that they were. */
+static bool swap_cables(struct sim *sim, const struct sim_step *step)
+{
+	struct sim_step other = *step;
+	uint32_t a = find_cable(sim, step), b, moved = 0;
+
+	other.arg[0] = step->arg[1];
+	b = find_cable(sim, &other);
+	if (a == DL_NONE || b == DL_NONE || a == b || !sim_is_live(&sim->ports[a]) ||
+	    !sim_is_live(&sim->ports[b]))
+		return false;
+	for (uint32_t i = 0; i < sim->nports; i++)
+		moved += sim->ports[i].peer != sim->ports[i].home;
+	if (moved &&
+	    (sim->ports[a].peer == sim->ports[a].home || sim->ports[b].peer == sim->ports[b].home))
+		return false;
+	sim_nodes_swap(sim, a, b);
+	return true;
+}
+
 /* ---- nodes --------------------------------------------------------------------- */
 
 static bool kill_switch(struct sim *sim, const struct sim_step *step)
@@ -192,15 +213,31 @@ static bool sicken_switch(struct sim *sim, const struct sim_step *step)
 	return true;
 }
 
+static bool lie(struct sim *sim, const struct sim_step *step)
+{
+	struct sim_node *n = sim_nodes_find(sim, step->node);
+	uint32_t liars = 0;
+
+	for (uint32_t i = 0; i < sim->nnodes; i++)
+		liars += sim->nodes[i].lie != 0;
+	if (!n || !step->arg[0] || step->arg[0] > SIM_LIES || n->lie || is_vital(sim, n) ||
+	    liars >= MOST_LIARS)
+		return false;
+	n->lie = step->arg[0];
+	sim->disturbed = sim->now;
+	return true;
+}
+
 static bool hear_node(struct sim *sim, const struct sim_step *step)
 {
 	struct sim_node *n = sim_nodes_find(sim, step->node);
 
-	if (!n || (!n->mute && !n->sick))
+	if (!n || (!n->mute && !n->sick && !n->lie))
 		return false;
 	if (n->sick)
 		sim->last_change = sim->now;
 	n->mute = n->sick = false;
+	n->lie = 0;
 	sim->disturbed = sim->now;
 	return true;
 }
@@ -326,9 +363,10 @@ static bool calm(struct sim *sim, const struct sim_step *step)
 		sim->disturbed = sim->now;
 	sim->loss = sim->delay = sim->twice = 0;
 	for (uint32_t i = 0; i < sim->nnodes; i++) {
-		if (sim->nodes[i].mute)
+		if (sim->nodes[i].mute || sim->nodes[i].lie)
 			sim->disturbed = sim->now;
 		sim->nodes[i].mute = false;
+		sim->nodes[i].lie = 0;
 	}
 	for (uint32_t i = 0; i < sim->nsms; i++) {
 		resume_sm(sim, &(struct sim_step){ .arg = { i } });
@@ -345,16 +383,27 @@ static bool calm(struct sim *sim, const struct sim_step *step)
 bool sim_apply(struct sim *sim, const struct sim_step *step)
 {
 	static bool (*const apply[SIM_STEP_KINDS])(struct sim *, const struct sim_step *) = {
-		[SIM_STEP_CUT] = cut_cable,	   [SIM_STEP_MEND] = mend_cable,
-		[SIM_STEP_FLAP] = flap_cable,	   [SIM_STEP_KILL] = kill_switch,
-		[SIM_STEP_REVIVE] = revive_switch, [SIM_STEP_MUTE] = mute_node,
-		[SIM_STEP_HEAR] = hear_node,	   [SIM_STEP_LOSS] = set_loss,
-		[SIM_STEP_SWEEP] = sweep,	   [SIM_STEP_STOP] = stop_sm,
-		[SIM_STEP_START] = start_sm,	   [SIM_STEP_SETTLE] = calm,
-		[SIM_STEP_SICK] = sicken_switch,   [SIM_STEP_DIE] = kill_sm_at,
-		[SIM_STEP_PAUSE] = pause_sm,	   [SIM_STEP_RESUME] = resume_sm,
-		[SIM_STEP_STARVE] = starve_sm,	   [SIM_STEP_DENY] = deny_sm,
+		[SIM_STEP_CUT] = cut_cable,
+		[SIM_STEP_MEND] = mend_cable,
+		[SIM_STEP_FLAP] = flap_cable,
+		[SIM_STEP_KILL] = kill_switch,
+		[SIM_STEP_REVIVE] = revive_switch,
+		[SIM_STEP_MUTE] = mute_node,
+		[SIM_STEP_HEAR] = hear_node,
+		[SIM_STEP_LOSS] = set_loss,
+		[SIM_STEP_SWEEP] = sweep,
+		[SIM_STEP_STOP] = stop_sm,
+		[SIM_STEP_START] = start_sm,
+		[SIM_STEP_SETTLE] = calm,
+		[SIM_STEP_SICK] = sicken_switch,
+		[SIM_STEP_DIE] = kill_sm_at,
+		[SIM_STEP_PAUSE] = pause_sm,
+		[SIM_STEP_RESUME] = resume_sm,
+		[SIM_STEP_STARVE] = starve_sm,
+		[SIM_STEP_DENY] = deny_sm,
 		[SIM_STEP_MEASURE] = measure_sm,
+		[SIM_STEP_SWAP] = swap_cables,
+		[SIM_STEP_LIE] = lie,
 	};
 	bool done = apply[step->kind](sim, step);
 

@@ -204,7 +204,9 @@ static void update_lids(struct sim *sim, uint32_t port)
 	uint16_t lid = be16toh(p->info.base_lid);
 	uint8_t lmc = p->info.mkey_lmc & 7;
 
-	if (lid + (1u << lmc) > IB_LID_MCAST_START_HO)
+	/* Packets to a host without a link go to whoever else has the LID: it may have lied. */
+	if (lid + (1u << lmc) > IB_LID_MCAST_START_HO ||
+	    (!sim->nodes[p->node].is_switch && !sim_is_live(p)))
 		lid = 0;
 	if (lid == j->lid[port] && lmc == j->lmc[port])
 		return;
@@ -272,7 +274,6 @@ void sim_judge_port(struct sim *sim, uint32_t port, bool by_write)
 {
 	struct sim_port *p = &sim->ports[port];
 
-	sim_flow_expire(sim);
 	sim->judge->by_write = by_write;
 	if (is_end_port(sim, p))
 		update_lids(sim, port);
@@ -284,7 +285,6 @@ void sim_judge_port(struct sim *sim, uint32_t port, bool by_write)
 
 void sim_judge_lft(struct sim *sim, struct sim_node *n, uint32_t first)
 {
-	sim_flow_expire(sim);
 	sim->judge->by_write = true;
 	for (uint32_t lid = first; lid < first + 64; lid++)
 		if (sim->judge->columns[lid].owner != DL_NONE)
@@ -314,7 +314,6 @@ void sim_judge_map(struct sim *sim, struct sim_node *n, unsigned int in, unsigne
 	unsigned int vls_before = before ? sim_flow_vls(o) : sim_flow_vls_of(vls_code);
 	unsigned int first = in == SIM_NO_PORT ? 0 : in, last = in == SIM_NO_PORT ? n->nports : in;
 
-	sim_flow_expire(sim);
 	sim->judge->by_write = true;
 	if (!sim->judge->carrying[n->first + out])
 		return;
@@ -362,7 +361,6 @@ static void update_group(struct sim *sim, struct sim_node *n, uint32_t group, co
 
 void sim_judge_mft(struct sim *sim, struct sim_node *n, uint32_t first, const uint16_t *before)
 {
-	sim_flow_expire(sim);
 	sim->judge->by_write = true;
 	for (uint32_t g = first; g < first + 32; g++, before += SIM_MFT_POSITIONS)
 		if (memcmp(before, &n->mft[g * SIM_MFT_POSITIONS],
@@ -373,7 +371,6 @@ void sim_judge_mft(struct sim *sim, struct sim_node *n, uint32_t first, const ui
 /* Its links are down, and carry nothing: no packet waits by what it held. */
 void sim_judge_node(struct sim *sim, struct sim_node *n)
 {
-	sim_flow_expire(sim);
 	sim->judge->by_write = false;
 	for (unsigned int o = n->is_switch ? 0 : 1; o <= (n->is_switch ? 0 : n->nports); o++)
 		update_lids(sim, n->first + o);

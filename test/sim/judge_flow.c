@@ -255,7 +255,7 @@ struct sim_set sim_flow_keep(struct sim *sim, struct sim_flow *f, uint32_t lid, 
 	if (!sim->judge->carrying[link] || !time)
 		memset(&gone, 0, sizeof(gone));
 	if ((gone.w[0] & ~left->w[0]) | (gone.w[1] & ~left->w[1])) {
-		until = sim->now + time;
+		until = sim->judge->clock + time;
 		f->left_until[link] = (uint32_t)((until - SIM_EPOCH) / SIM_MS);
 		add_leaving(sim, lid, link, until);
 	}
@@ -351,6 +351,7 @@ static void expire_one(struct sim *sim, const struct sim_leaving *l)
 		sim_flow_refresh(sim, l->lid, set_total(sim, c, l->port, &in));
 }
 
+/* Whatever leaves in the meantime makes others leave that much later. */
 void sim_flow_expire(struct sim *sim)
 {
 	struct sim_judge *j = sim->judge;
@@ -358,11 +359,13 @@ void sim_flow_expire(struct sim *sim)
 	while (j->first_leaving < j->nleaving && j->leaving[j->first_leaving].time <= sim->now) {
 		struct sim_leaving l = j->leaving[j->first_leaving++];
 
+		j->clock = l.time;
 		if (l.lid >= IB_LID_MCAST_START_HO)
 			sim_groups_expire(sim, &l);
 		else
 			expire_one(sim, &l);
 	}
+	j->clock = sim->now;
 }
 
 void sim_flow_open(struct sim *sim, struct sim_flow *f)

@@ -1,7 +1,10 @@
 # Subnet managers in virtual time (README.md here), where configure finds that it
 # can be done.
 EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash \
-	test/sim/shrink.bash test/sim/scripts/mute_switch.events test/sim/scripts/mute_two.events \
+	test/sim/shrink.bash test/sim/scripts/liar_cut_off.events \
+	test/sim/scripts/mute_switch.events test/sim/scripts/mute_two.events \
+	test/sim/scripts/moved_at_start.events test/sim/scripts/moved_at_takeover.events \
+	test/sim/scripts/moved_under_writes.events test/sim/scripts/torn_tree.events \
 	test/sim/scripts/power_fails.events \
 	test/sim/scripts/refused_sweep.events \
 	test/sim/scripts/switch_returns.events test/sim/scripts/takeover.events

@@ -82,7 +82,7 @@ static bool number_before(const char *line, const char *words, uint64_t *out)
 static bool was_undisturbed(const struct sim *sim, const struct sim_sm *sm)
 {
 	for (uint32_t i = 0; i < sim->nnodes; i++)
-		if (sim->nodes[i].mute || sim->nodes[i].sick)
+		if (sim->nodes[i].mute || sim->nodes[i].sick || sim->nodes[i].lie)
 			return false;
 	return sim->last_change < sm->sweep_at && sim->disturbed < sm->sweep_at;
 }
@@ -146,6 +146,8 @@ void sim_log_line(struct sim *sim, struct sim_sm *sm, const char *line)
 	snprintf(text, sizeof(text), "%.*s", (int)strcspn(said, "\n"), said);
 	if (sim->o.verbose)
 		sim_say(sim, "sm%d: %s", (int)(sm - sim->sms), text);
+	if (strstr(text, "ERR DL18") || strstr(text, "ERR DL34"))
+		sim_find(sim, SIM_DEFECT, "%s", text);
 	if (strstr(text, "dateline: transition: "))
 		read_transition(sim, sm, text);
 	else if (strstr(text, "ERR DL26")) {

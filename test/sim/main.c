@@ -33,6 +33,7 @@ const char *const sim_finding_names[SIM_FINDINGS] = {
 	[SIM_HUNG] = "hung",
 	[SIM_LEAK] = "memory grows",
 	[SIM_ENDED] = "ended by itself",
+	[SIM_DEFECT] = "defect logged",
 	[SIM_TWIN] = "judge at odds with the verifier",
 };
 
@@ -108,7 +109,7 @@ enum {
 	OPTION_KEEP,
 	OPTION_BARE,
 	OPTION_RAISE,
-	OPTION_HARSH,
+	OPTION_MORE,
 	OPTION_QUERIES,
 	OPTION_PLUGIN_OPTIONS,
 	OPTION_CONFIG,
@@ -134,7 +135,7 @@ static const struct option options[] = {
 	{ "keep", no_argument, NULL, OPTION_KEEP },
 	{ "bare", required_argument, NULL, OPTION_BARE },
 	{ "raise", required_argument, NULL, OPTION_RAISE },
-	{ "harsh", required_argument, NULL, OPTION_HARSH },
+	{ "more", required_argument, NULL, OPTION_MORE },
 	{ "queries", required_argument, NULL, OPTION_QUERIES },
 	{ "plugin-options", required_argument, NULL, OPTION_PLUGIN_OPTIONS },
 	{ "config", required_argument, NULL, OPTION_CONFIG },
@@ -198,8 +199,8 @@ static void set_option(struct sim_options *o, int option, const char *value)
 	case OPTION_RAISE:
 		o->raise = strtoul(value, NULL, 0) != 0;
 		break;
-	case OPTION_HARSH:
-		o->harsh = strtoul(value, NULL, 0) != 0;
+	case OPTION_MORE:
+		o->more = strdup(value);
 		break;
 	case OPTION_STALL:
 		o->stall = (uint32_t)strtoul(value, NULL, 0);
@@ -282,6 +283,7 @@ static void read_options(struct sim_options *o, int argc, char **argv)
 		.gap_ms = 150,
 		.settle_every = 10,
 		.stay_ms = 0,
+		.more = "",
 		.preempt = 20,
 		.queries_ms = 500,
 	};

@@ -22,8 +22,8 @@ trap 'rm -rf "$work"' EXIT
 # Each: a name, a file, what sed does to it, what is found, and what is run.
 mutants() {
 	cat <<'END'
-sick-switch-vetoes|plugin/import.c|/^static int take_part/,/^}/{s/if (err < 0 .. !rest)/if (true)/;s/return err < 0 ? err : 0/return rest ? -EINVAL : err < 0 ? err : 0/}|pair lost|--harsh 1
-sls-change-at-takeover|plugin/recall.c|/^int dl_recall_torus/,/^}/s/!e->recall.set_up_before/true/|granted SL changed|--sms 2 --bare 1
+sick-switch-vetoes|plugin/import.c|/^static int take_part/,/^}/{s/if (err < 0 .. !rest)/if (true)/;s/return err < 0 ? err : 0/return rest ? -EINVAL : err < 0 ? err : 0/}|pair lost|--more harsh
+sls-change-at-takeover|plugin/marks.c|/^int dl_marks_torus/,/^}/s/!e->recall.nmarks/true/|granted SL changed|--sms 2 --bare 1
 dead-switches-asked|plugin/recall.c|s/sw->p_node->discovery_count/true/|not proven|--sms 2
 written-at-once|plugin/phases.c|s/phases_write_tables(e, p->plan.held, /phases_write_tables(e, \&p->opened, /|credit loop|
 maps-before-entries-close|plugin/phases.c|/^bool dl_phases_hold_maps/,/^}/s/return e->phases/return false \&\& e->phases/|VL changed under way|--sms 2 --mode proven,any-sl
@@ -70,6 +70,8 @@ try() {
 mkdir "$work/tree"
 tar -C "$top" --exclude=.git --exclude=./build -cf - . | tar -C "$work/tree" -xf -
 cp -a "$build" "$work/tree/build"
+# configure was called by its whole path: make would build what is there.
+sed -i "s#$top/#$work/tree/#g; s#$top\$#$work/tree#" "$work/tree/build/"{Makefile,libtool,config.status}
 found=0 missed=0
 while IFS='|' read -r name file edit kind options; do
 	(($# == 0)) || [[ " $* " == *" $name "* ]] || continue

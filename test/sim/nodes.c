@@ -45,7 +45,7 @@ static void load_node(struct sim *sim, uint32_t i)
 
 		p->node = i;
 		p->num = o;
-		p->peer = sim->fabric->ports[n->first + o].peer;
+		p->peer = p->home = sim->fabric->ports[n->first + o].peer;
 		p->sl2vl = sim_alloc(n->nports + 1u, 8);
 	}
 }
@@ -126,6 +126,24 @@ void sim_nodes_link(struct sim *sim, uint32_t port, bool up)
 
 	p->cut = sim->ports[p->peer].cut = !up;
 	update_link(sim, port);
+}
+
+static void join_ports(struct sim *sim, uint32_t a, uint32_t b)
+{
+	sim->ports[a].peer = sim->fabric->ports[a].peer = b;
+	sim->ports[b].peer = sim->fabric->ports[b].peer = a;
+}
+
+void sim_nodes_swap(struct sim *sim, uint32_t a, uint32_t b)
+{
+	uint32_t to_a = sim->ports[b].peer, to_b = sim->ports[a].peer;
+
+	sim_nodes_link(sim, a, false);
+	sim_nodes_link(sim, b, false);
+	join_ports(sim, a, to_a);
+	join_ports(sim, b, to_b);
+	sim_nodes_link(sim, a, true);
+	sim_nodes_link(sim, b, true);
 }
 
 void sim_nodes_bounce(struct sim *sim, uint32_t port)

@@ -24,6 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "judge.h"
 #include "sim.h"
 
 #define PATIENCE 120 /* seconds of the wall clock that a turn may take */
@@ -359,6 +360,8 @@ static void happen(struct sim *sim)
 
 	if (e.time > sim->now)
 		sim->now = e.time;
+	/* Before what they have waited for changes. */
+	sim_flow_expire(sim);
 	switch (e.kind) {
 	case SIM_ASK:
 	case SIM_JOIN:

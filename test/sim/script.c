@@ -24,13 +24,13 @@
 
 /*
  * Each kind of event: its word, the arguments behind it, and how often it is drawn; if
- * harsh, by `--harsh 1` only.
+ * `more` names a word, only where `--more` does, too.
  */
 static const struct {
 	const char *word;
 	bool node;
 	unsigned int nargs, weight;
-	bool harsh;
+	const char *more;
 } kinds[SIM_STEP_KINDS] = {
 	[SIM_STEP_CUT] = { "cut", true, 1, 4 },
 	[SIM_STEP_MEND] = { "mend", true, 1, 4 },
@@ -44,12 +44,14 @@ static const struct {
 	[SIM_STEP_STOP] = { "stop", false, 1, 1 },
 	[SIM_STEP_START] = { "start", false, 1, 1 },
 	[SIM_STEP_SETTLE] = { "settle", false, 0, 0 },
-	[SIM_STEP_SICK] = { "sick", true, 0, 1, true },
-	[SIM_STEP_DIE] = { "die", false, 2, 1, true },
-	[SIM_STEP_PAUSE] = { "pause", false, 1, 1, true },
-	[SIM_STEP_RESUME] = { "resume", false, 1, 1, true },
-	[SIM_STEP_STARVE] = { "starve", false, 2, 1, true },
-	[SIM_STEP_DENY] = { "deny", false, 2, 1, true },
+	[SIM_STEP_SICK] = { "sick", true, 0, 1, "harsh" },
+	[SIM_STEP_DIE] = { "die", false, 2, 1, "harsh" },
+	[SIM_STEP_PAUSE] = { "pause", false, 1, 1, "harsh" },
+	[SIM_STEP_RESUME] = { "resume", false, 1, 1, "harsh" },
+	[SIM_STEP_STARVE] = { "starve", false, 2, 1, "harsh" },
+	[SIM_STEP_DENY] = { "deny", false, 2, 1, "harsh" },
+	[SIM_STEP_SWAP] = { "swap", true, 2, 3, "swap" },
+	[SIM_STEP_LIE] = { "lie", true, 1, 2, "lie" },
 	[SIM_STEP_MEASURE] = { "measure", false, 1, 0 },
 };
 
@@ -159,6 +161,13 @@ void sim_script_draw_args(struct sim *sim, struct sim_step *step)
 	case SIM_STEP_MEND:
 		step->arg[0] = 1 + sim_random(r, n->nports);
 		break;
+	case SIM_STEP_SWAP:
+		step->arg[0] = 1 + sim_random(r, n->nports);
+		step->arg[1] = 1 + sim_random(r, n->nports);
+		break;
+	case SIM_STEP_LIE:
+		step->arg[0] = 1 + sim_random(r, SIM_LIES);
+		break;
 	case SIM_STEP_LOSS:
 		for (unsigned int i = 0; i < 3; i++)
 			step->arg[i] = sim->loss ? 0 : sim_random(r, i ? 100 : 180);
@@ -185,7 +194,9 @@ void sim_script_draw_args(struct sim *sim, struct sim_step *step)
 
 static unsigned int weight_of(const struct sim *sim, unsigned int kind)
 {
-	return kinds[kind].harsh && !sim->o.harsh ? 0 : kinds[kind].weight;
+	const char *more = kinds[kind].more;
+
+	return more && !strstr(sim->o.more, more) ? 0 : kinds[kind].weight;
 }
 
 struct sim_step sim_script_draw(struct sim *sim)

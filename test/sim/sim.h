@@ -82,6 +82,7 @@ struct sim_msg {
 struct sim_port {
 	uint32_t node;
 	uint32_t peer; /* port at the cable's far end, or DL_NONE */
+	uint32_t home; /* the same at the beginning */
 	uint8_t num;
 	bool cut;	  /* its cable is unplugged at this end */
 	uint64_t down_at; /* when its link went down last */
@@ -101,8 +102,9 @@ struct sim_node {
 	uint8_t nports;
 	bool is_switch;
 	bool dead;
-	bool mute; /* it forwards, but its agent does not answer, */
-	bool sick; /* ... or answers for itself, and not for its ports and tables */
+	bool mute;	  /* it forwards, but its agent does not answer, */
+	bool sick;	  /* ... or answers for itself, and not for its ports and tables */
+	unsigned int lie; /* what its agent claims that is not so: agent.c; 0: nothing */
 	unsigned int traps_due;
 	int sm; /* which subnet manager runs here, or -1 */
 	ib_switch_info_t switch_info;
@@ -152,6 +154,7 @@ enum sim_finding {
 	SIM_HUNG,     /* the subnet manager does not sweep any more */
 	SIM_LEAK,     /* it needs more memory than it did for the same */
 	SIM_ENDED,    /* its program ended by itself */
+	SIM_DEFECT,   /* the engine's log calls something a defect of its own */
 	SIM_TWIN,     /* the judge and its reference model disagree: a fault of the rig */
 	SIM_FINDINGS
 };
@@ -173,7 +176,7 @@ struct sim_options {
 	unsigned int verbose; /* 1: events and the engine's log; 2: writes as well */
 	bool keep;
 	bool bare;	     /* without torus_config */
-	bool harsh;	     /* draw sick switches, and subnet managers that fail, too */
+	const char *more;    /* words: other kinds of events are drawn, too (script.c) */
 	bool raise;	     /* OperVLs begin anywhere up to VLCap after power on */
 	uint32_t queries_ms; /* between two path queries; 0: none */
 	bool any_sl;
@@ -256,6 +259,9 @@ struct sim_node *sim_nodes_find(struct sim *sim, const char *name);
 void sim_nodes_link(struct sim *sim, uint32_t port, bool up);
 void sim_nodes_power(struct sim *sim, struct sim_node *n, bool up);
 
+/* Two cables of a switch are plugged in again, each where the other was. */
+void sim_nodes_swap(struct sim *sim, uint32_t a, uint32_t b);
+
 /* The link of a port trains again: both ends fall back to Initialize. */
 void sim_nodes_bounce(struct sim *sim, uint32_t port);
 
@@ -299,6 +305,8 @@ static inline bool sim_owns(const struct sim_port *p, uint16_t lid)
 }
 
 /* ---- agent.c ------------------------------------------------------------------ */
+
+#define SIM_LIES 7
 
 /* Answer in place.  The status, or -1: there is no answer. */
 int sim_agent(struct sim *sim, struct sim_node *n, unsigned int at, ib_smp_t *smp);
@@ -359,6 +367,8 @@ enum sim_step_kind {
 	SIM_STEP_MUTE,
 	SIM_STEP_SICK,
 	SIM_STEP_HEAR,
+	SIM_STEP_SWAP,
+	SIM_STEP_LIE,
 	SIM_STEP_LOSS,
 	SIM_STEP_SWEEP,
 	SIM_STEP_STOP,

@@ -7,9 +7,11 @@
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+. "$top/test/command.bash"
+command_of "$PWD"
 for dims in '8 8 1' '4 4 4' '5 3 2'; do
 	# shellcheck disable=SC2086 # three words
-	curves=$("$top/bench/latency.bash" "$PWD/dateline" $dims 200000)
+	curves=$("$top/bench/latency.bash" "$dateline" $dims 200000)
 	awk 'NR > 1 { good += $2 == $3 && $6 > 0.5 && $6 <= 1 } END { exit good != 3 }' \
 		<<<"$curves" || { echo "FAILED: $dims: $curves" && exit 1; }
 done

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "dateline/transition.h"
 #include "draw.h"
 #include "emu/run.h"
 #include "emu_fixture.h"
@@ -279,6 +280,94 @@ static void test_hoq_life(void **state)
 	assert_int_equal(dl_emu_totals(w.emu)->in_flight, 2);
 	assert_int_equal(dl_emu_totals(w.emu)->dropped, 2);
 	emu_fixture_free(&w);
+}
+
+/* All else for one LID: each switch has its last port that leads nearer. */
+static struct dl_tables *other_tree(const struct emu_fixture *w, uint16_t lid)
+{
+	struct dl_tables *t;
+	uint32_t home = dl_fabric_access_switch(w->f, w->f->lid_port[lid]);
+	uint32_t hops[64], n = w->f->nswitches;
+
+	assert_int_equal(dl_transition_copy(w->t, w->t, &t), 0);
+	for (uint32_t s = 0; s < n; s++)
+		hops[s] = s == home ? 0 : DL_NONE;
+	for (uint32_t far = 1; far < n; far++) {
+		for (uint32_t s = 0; s < n; s++) {
+			const struct dl_fabric_node *node = &w->f->nodes[w->f->switches[s]];
+
+			for (unsigned int o = 1; hops[s] >= far && o <= node->nports; o++) {
+				uint32_t to = dl_fabric_peer_switch(w->f, node->first_port + o);
+
+				if (to == DL_NONE || hops[to] != far - 1)
+					continue;
+				hops[s] = far;
+				t->lft[s * (size_t)t->stride + lid] = o;
+			}
+		}
+	}
+	return t;
+}
+
+/* Age of the oldest packet that was sent by `sent`, since then; ps. */
+static uint64_t oldest_since(const struct emu_fixture *w, uint64_t sent)
+{
+	uint64_t oldest = 0;
+
+	for (uint64_t i = 0; i < w->delivered; i++)
+		if (w->log[i].injected <= sent && w->log[i].at > sent &&
+		    w->log[i].at - sent > oldest)
+			oldest = w->log[i].at - sent;
+	return oldest;
+}
+
+/*
+ * All send to one adapter, which never stops reading, and tables change in the middle: no
+ * packet that met old ones is there after its hops times the lifetime limit of switches.
+ */
+static void test_lifetime(void **state)
+{
+	const uint32_t radix[3] = { 5, 5, 1 };
+	const uint64_t life = 60 * US, rewritten = 2 * MS;
+	/* Nine switches; and the cables, and a packet's own time on each. */
+	const uint64_t bound = 9 * life + 10 * (2 * US);
+	uint64_t oldest[3];
+
+	(void)state;
+	for (unsigned int limit = 0; limit < 3; limit++) {
+		struct emu_fixture w;
+		struct dl_tables *other;
+		uint16_t lid;
+
+		emu_fixture_build(&w, radix, true, 1, NULL);
+		emu_fixture_link(&w, DL_FABRIC_QDR, 4);
+		w.c.buffer = 512;
+		w.c.lifetime_ps = limit == 1 ? life : 0;
+		w.c.hoq_life_ps = limit == 2 ? life : 0;
+		w.log_size = 1000000;
+		w.log = calloc(w.log_size, sizeof(*w.log));
+		assert_non_null(w.log);
+		for (uint32_t a = 0; a < w.nadapters; a++)
+			if (a != 12)
+				emu_fixture_flow(&w, a, 12, 2048, 0);
+		emu_fixture_start(&w);
+		lid = w.f->ports[w.adapter[12]].lid;
+		other = other_tree(&w, lid);
+		assert_true(dl_emu_run(w.emu, rewritten) >= 0);
+		assert_int_equal(dl_emu_swap_tables(w.emu, other), 0);
+		assert_true(dl_emu_run(w.emu, 2 * rewritten + 20 * bound) >= 0);
+		oldest[limit] = oldest_since(&w, rewritten);
+		assert_int_equal(dl_emu_totals(w.emu)->drops[DL_EMU_DROP_LIFETIME] > 0, limit == 1);
+		assert_true(w.delivered > 1000 && w.delivered <= w.log_size);
+		free(w.log);
+		w.log = NULL;
+		emu_fixture_free(&w);
+		dl_tables_free(other);
+	}
+	assert_true(oldest[0] > bound);
+	assert_in_range(oldest[1], 1, bound);
+	/* The lifetime of the first packet of a queue bounds nothing. */
+	assert_true(oldest[2] > bound);
 }
 
 /* Worms are unicast: a message to a group ends the run. */
@@ -551,12 +640,19 @@ static void test_served(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_vl_deadlocks), cmocka_unit_test(test_safe_tables),
-		cmocka_unit_test(test_any_sl),		 cmocka_unit_test(test_lost_credit),
-		cmocka_unit_test(test_flapping_link),	 cmocka_unit_test(test_stopped_receiver),
-		cmocka_unit_test(test_starvation),	 cmocka_unit_test(test_management),
-		cmocka_unit_test(test_new_tables),	 cmocka_unit_test(test_plain),
-		cmocka_unit_test(test_hoq_life),	 cmocka_unit_test(test_no_multicast_worms),
+		cmocka_unit_test(test_one_vl_deadlocks),
+		cmocka_unit_test(test_safe_tables),
+		cmocka_unit_test(test_any_sl),
+		cmocka_unit_test(test_lost_credit),
+		cmocka_unit_test(test_flapping_link),
+		cmocka_unit_test(test_stopped_receiver),
+		cmocka_unit_test(test_starvation),
+		cmocka_unit_test(test_management),
+		cmocka_unit_test(test_new_tables),
+		cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_hoq_life),
+		cmocka_unit_test(test_lifetime),
+		cmocka_unit_test(test_no_multicast_worms),
 		cmocka_unit_test(test_served),
 	};
 	const char *given = getenv("DATELINE_SEED");

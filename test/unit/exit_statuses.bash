@@ -5,7 +5,8 @@
 # cause; 2 where input cannot be read, or there is nothing in it to look at.
 set -uo pipefail
 
-dateline=$PWD/dateline
+. "$(dirname "${BASH_SOURCE[0]}")/../command.bash"
+command_of "$PWD"
 examples=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../conf/examples" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -107,6 +108,12 @@ echo 'cable S_0_0_0/1' >avoid
 ends 0 'out of use' /dev/null route t.net -o v.dls --avoid avoid
 echo 'switch S_9_9_9' >avoid
 ends 1 'not in the fabric' /dev/null route t.net -o v.dls --avoid avoid
+# Two switches of one description: neither is taken for the other.
+sed '/^Switch.*"S_1_1_0"/s/# "S_1_1_0"/# "S_0_0_0"/' t.net >same-names.net
+echo 'switch S_0_0_0' >avoid
+ends 1 'stays in use: several nodes have this name' /dev/null route same-names.net -o v.dls --avoid avoid
+echo 'cable 0x00d1000000000000/1' >avoid
+ends 0 'out of use' /dev/null route same-names.net -o v.dls --avoid avoid
 echo 'cable H_0_0_0_1/1' >avoid
 ends 1 'the only way to 0 switches and 1 adapter' /dev/null route t.net -o v.dls --avoid avoid
 echo 'cable S_0_0_0' >avoid

@@ -6,7 +6,8 @@
 # beside them.  Time is that of the processor, since others may be at work on it.
 set -uo pipefail
 
-dateline=$PWD/dateline
+. "$(dirname "${BASH_SOURCE[0]}")/../command.bash"
+command_of "$PWD"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1

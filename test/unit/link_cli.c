@@ -271,6 +271,7 @@ static void test_loss(void **state)
 			  "send no 60 100 101 0 100 100 0", "send yes 100 100 100 40 60 100 0",
 			  "offload yes 100 100 100 40 100 140 0",
 			  "corrupt_fcp no 100 100 100 40 100 140 0",
+			  "reserved_fcp no 100 100 100 40 100 140 0",
 			  "fcp yes 100 140 100 40 100 140 0", "send no 100 140 141 40 100 140 0",
 			  "fcp yes 100 140 100 100 100 200 0", "fcp yes 100 200 100 100 100 200 0",
 			  "send yes 200 200 200 200 0 200 0"));
@@ -324,6 +325,9 @@ static void test_defaults(void **state)
 		  ROWS("1 data 0 low 0 4096 -63 0", "2 data 0 low 0 4096 -63 0"), "{}");
 	arbitrate("vls: 1\nqueues: {0: {packets: 1, bytes: 1}}\n", ROWS("1 data 0 none - 1 - -"),
 		  "{}");
+	/* The same in JSON. */
+	arbitrate("{\"vls\": 1, \"queues\": {\"0\": {\"packets\": 1, \"bytes\": 1}}}",
+		  ROWS("1 data 0 none - 1 - -"), "{}");
 	arbitrate("vls: 1\nhigh: [[3, 7]]\nqueues: {0: {packets: 1}}\n",
 		  ROWS("1 data 0 none - 4096 - -"), "{}");
 	arbitrate("high_limit: 255\nhigh: [[0, 1]]\nqueues: {0: {packets: 1}}",

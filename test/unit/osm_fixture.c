@@ -465,7 +465,8 @@ static void discover(struct osm_fixture *x)
 		osm_switch_t *sw = (osm_switch_t *)at;
 
 		sw->switch_info.lin_top = cl_hton16(osm_fixture_hardware(x, sw)->top);
-		sw->mcast_tbl.max_block = OSM_FIXTURE_GROUPS / 32 - 1;
+		sw->mcast_tbl.max_block =
+			(x->mft_claim ? x->mft_claim : OSM_FIXTURE_GROUPS) / 32 - 1;
 	}
 	x->osm->subn.subnet_initialization_error = FALSE;
 	x->osm->subn.need_update = x->osm->subn.first_time_master_sweep;

@@ -26,7 +26,8 @@
 struct osm_fixture_switch {
 	uint64_t guid;
 	bool silent;
-	uint16_t top; /* LinearFDBTop; 0: never set up */
+	const osm_switch_t *reached; /* what answers along the path to it; NULL: itself */
+	uint16_t top;		     /* LinearFDBTop; 0: never set up */
 	uint8_t lft[OSM_FIXTURE_LIDS];
 	ib_slvl_table_t maps[OSM_FIXTURE_PORTS][OSM_FIXTURE_PORTS]; /* by in, out */
 	uint16_t groups[OSM_FIXTURE_GROUPS];			    /* port bits, by MLID */
@@ -55,6 +56,8 @@ struct osm_fixture {
 	struct osm_fixture_switch *dies;
 	unsigned int dies_after;
 	bool low_vls; /* does OperVLs not rise? */
+	unsigned int
+		mft_claim; /* entries of multicast tables that switches claim; 0: those they have */
 	/* Called after each block that is written, and when a link goes active, unless NULL. */
 	void (*watch)(struct osm_fixture *x);
 	void (*raised)(struct osm_fixture *x, osm_physp_t *p);

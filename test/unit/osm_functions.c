@@ -2,6 +2,7 @@
 /* OpenSM's functions that the plugin calls; see osm_fixture.h. */
 #include "config.h"
 
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -150,6 +151,15 @@ ib_api_status_t osm_req_get(osm_sm_t *sm, const osm_dr_path_t *path, ib_net16_t 
 	uint32_t m = cl_ntoh32(modifier);
 
 	(void)path, (void)find_key, (void)key, (void)error;
+	if (attribute == IB_MAD_ATTR_PORT_INFO) {
+		/* With the LID of the one that answers. */
+		if (hw->silent)
+			sm->p_subn->subnet_initialization_error = TRUE;
+		else if (hw->reached)
+			sw->p_node->physp_table[0].port_info.base_lid =
+				hw->reached->p_node->physp_table[0].port_info.base_lid;
+		return IB_SUCCESS;
+	}
 	osm_fixture_current->gets++;
 	if (hw->silent)
 		return IB_SUCCESS;
@@ -306,11 +316,14 @@ static uint16_t *group_row(const osm_mcast_tbl_t *t, uint16_t mlid)
 int osm_mcast_tbl_realloc(osm_mcast_tbl_t *t, unsigned int offset)
 {
 	unsigned int depth = (offset / 32 + 1) * 32;
-	void *table;
+	size_t row = sizeof((*t->p_mask_tbl)[0]), has = malloc_usable_size(t->p_mask_tbl);
+	void *table = t->p_mask_tbl;
 
 	if (depth <= t->mft_depth)
 		return 0;
-	table = realloc(t->p_mask_tbl, depth * sizeof((*t->p_mask_tbl)[0]));
+	/* Block by block, a table of all groups would be copied 511 times. */
+	if (depth * row > has)
+		table = realloc(table, (depth * row > 2 * has ? depth * row : 2 * has));
 	if (!table)
 		return 1;
 	t->p_mask_tbl = table;

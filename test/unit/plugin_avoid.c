@@ -130,6 +130,49 @@ static void a_cable_and_a_switch_go_and_come_back(void **state)
 	osm_fixture_free(x);
 }
 
+/* The masks of all switches' first group. */
+static void copy_groups(struct osm_fixture *x, uint64_t masks[X * Y])
+{
+	for (unsigned int s = 0; s < X * Y; s++)
+		masks[s] = x->switches[s].groups[0];
+}
+
+/* Also where groups are emptied for it: they come back, and no pair is interrupted. */
+static void each_cable_goes_and_comes_back(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(X, Y, "avoid=" LIST);
+	uint64_t before[X * Y], after[X * Y];
+	unsigned int emptied = 0;
+	char a[32], text[100];
+
+	(void)state;
+	write_list("");
+	osm_fixture_join(x, 0xC000, 0, 0, X * Y);
+	assert_true(osm_fixture_sweep(x));
+	copy_groups(x, before);
+	for (unsigned int s = 0; s < X * Y; s++) {
+		unsigned int to = s % X == X - 1 ? s - (X - 1) : s + 1;
+
+		name_of(x, s, a, sizeof(a));
+		snprintf(text, sizeof(text), "cable %s/%u\n", a, port_to(x, s, to));
+		for (unsigned int back = 0; back < 2; back++) {
+			write_list(back ? "" : text);
+			assert_true(osm_fixture_sweep(x));
+			assert_true(osm_fixture_delivers(x));
+			assert_int_equal(x->engine->metrics.now.transition.pairs_interrupted, 0);
+			assert_int_equal(sends(x, s, to), back);
+			assert_int_equal(x->engine->metrics.now.number[DL_METRICS_AVOIDED_UNUSED],
+					 !back);
+		}
+		copy_groups(x, after);
+		assert_memory_equal(before, after, sizeof(before));
+		emptied = osm_fixture_logged(x, "multicast closed as well");
+	}
+	assert_true(emptied > 0);
+	unlink(LIST);
+	osm_fixture_free(x);
+}
+
 static void an_only_way_stays_in_use(void **state)
 {
 	struct osm_fixture *x = osm_fixture_torus(3, 1, "avoid=" LIST);
@@ -204,6 +247,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_switch_dies_while_a_cable_is_taken_out),
 		cmocka_unit_test(a_cable_and_a_switch_go_and_come_back),
+		cmocka_unit_test(each_cable_goes_and_comes_back),
 		cmocka_unit_test(an_only_way_stays_in_use),
 	};
 

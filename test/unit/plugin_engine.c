@@ -66,6 +66,69 @@ static void queries_are_answered_from_the_tables(void **state)
 	osm_fixture_free(x);
 }
 
+/* It gets the SLs of its switch, as it will from the next tables. */
+static void an_adapter_that_came_after_the_tables(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(4, 3, NULL);
+	const struct osm_routing_engine *re = engine_of(x);
+	unsigned int differ = 0;
+
+	(void)state;
+	assert_true(osm_fixture_sweep(x));
+	for (unsigned int a = 0; a < 12; a++)
+		for (unsigned int b = 0; b < 12; b++) {
+			osm_port_t *from = osm_fixture_adapter(x, a);
+			ib_net16_t to = osm_fixture_adapter(x, b)->lid, was = from->lid;
+			uint8_t sl = re->path_sl(re->context, 0, was, to);
+
+			if (a == b)
+				continue;
+			from->lid = cl_hton16(500);
+			cl_ptr_vector_set(&x->osm->subn.port_lid_tbl, 500, from);
+			assert_int_equal(re->path_sl(re->context, 0, from->lid, to), sl);
+			assert_int_equal(re->path_sl(re->context, 8, from->lid, to), sl | 8);
+			from->lid = was;
+			differ += sl != 0;
+		}
+	assert_true(differ > 0);
+	osm_fixture_free(x);
+}
+
+/* A switch dies while an adapter comes; returns whether the change stopped. */
+static bool stops(unsigned int dies)
+{
+	struct osm_fixture *x = osm_fixture_torus(5, 4, "drain_ms=1");
+	osm_port_t *adapter = osm_fixture_adapter(x, 3);
+	uint16_t lid = cl_ntoh16(adapter->lid);
+	bool stopped;
+
+	x->no_lids = true;
+	cl_ptr_vector_set(&x->osm->subn.port_lid_tbl, lid, NULL);
+	adapter->lid = 0;
+	assert_true(osm_fixture_sweep(x));
+	cl_ptr_vector_set(&x->osm->subn.port_lid_tbl, lid, adapter);
+	adapter->lid = cl_hton16(lid);
+	osm_fixture_cut(osm_fixture_link(osm_fixture_switch(x, 6), 0));
+	x->dies = osm_fixture_hardware(x, osm_fixture_switch(x, dies));
+	osm_fixture_sweep(x);
+	stopped = osm_fixture_logged(x, "ERR DL26");
+	for (unsigned int s = 0; s < 20 && stopped; s++)
+		assert_int_equal(osm_fixture_switch(x, s)->new_lft[lid], OSM_NO_PATH);
+	osm_fixture_free(x);
+	return stopped;
+}
+
+/* What the old tables lack has no path until the next sweep: they know no SL for it. */
+static void a_change_that_stops_hides_what_has_come(void **state)
+{
+	unsigned int stopped = 0;
+
+	(void)state;
+	for (unsigned int s = 1; s < 20; s++)
+		stopped += stops(s);
+	assert_true(stopped > 0);
+}
+
 static void maps_are_those_of_the_tables(void **state)
 {
 	struct osm_fixture *x = osm_fixture_torus(4, 3, NULL);
@@ -144,7 +207,7 @@ static void without_qos_it_steps_aside(void **state)
 	x->osm->subn.opt.qos = FALSE;
 	assert_false(osm_fixture_sweep(x));
 	assert_int_equal(osm_fixture_logged(x, "ERR DL10"), 1);
-	assert_int_equal(osm_fixture_logged(x, "not routed by dateline"), 1);
+	assert_int_equal(osm_fixture_logged(x, "not routed by dateline: OpenSM tries "), 1);
 	assert_null(x->engine->in_force);
 	assert_int_equal(x->blocks, 0);
 	assert_string_equal(x->engine->metrics.now.refusal, "DL10");
@@ -240,6 +303,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_reach_the_switches),
 		cmocka_unit_test(queries_are_answered_from_the_tables),
+		cmocka_unit_test(an_adapter_that_came_after_the_tables),
+		cmocka_unit_test(a_change_that_stops_hides_what_has_come),
 		cmocka_unit_test(maps_are_those_of_the_tables),
 		cmocka_unit_test(a_port_out_of_sight_keeps_its_map),
 		cmocka_unit_test(arbitration_is_handed_over_in_blocks),

@@ -45,6 +45,7 @@ static void assert_default(const struct dl_plugin_options *o)
 	assert_null(o->metrics);
 	assert_int_equal(o->transitions, 1);
 	assert_int_equal(o->drain_ms, 100);
+	assert_int_equal(o->drain_seconds, 60);
 	assert_true(o->hoq_life < 0);
 }
 
@@ -93,8 +94,11 @@ static void every_word_is_read(void **state)
 	assert_int_equal(o.drain_ms, 0);
 	parse("transitions=proven drain_ms=bound hoq_life=10", false, &o);
 	assert_int_equal(o.transitions, 1);
-	assert_true(o.drain_ms < 0);
+	assert_int_equal(o.drain_ms, DL_PLUGIN_DRAIN_BOUND);
 	assert_int_equal(o.hoq_life, 10);
+	parse("drain_ms=5 drain_ms=seen drain_seconds=7", false, &o);
+	assert_int_equal(o.drain_ms, DL_PLUGIN_DRAIN_SEEN);
+	assert_int_equal(o.drain_seconds, 7);
 
 	/* The last of two counts, and the first is not leaked. */
 	parse("mode=proven mode=classic dump_dir=/a dump_dir=/b ties=balanced", false, &o);
@@ -127,8 +131,9 @@ static void bad_words_are_named_and_ignored(void **state)
 		{ "high_limit=99999999999999999999", "high_limit=a number" },
 		{ "metrics=", "metrics=a file" },
 		{ "transitions=all", "transitions=proven or none" },
-		{ "drain_ms=-1", "drain_ms=a number of milliseconds" },
-		{ "drain_ms=600001", "or bound" },
+		{ "drain_ms=-1", "drain_ms=seen, bound or a number of milliseconds" },
+		{ "drain_ms=600001", "at most 600000" },
+		{ "drain_seconds=86401", "drain_seconds=a number of seconds" },
 		{ "hoq_life=21", "hoq_life=a number from 0 to 20" },
 		{ "high=1", "none of dateline's words" },
 		{ "high_limits=1", "none of dateline's words" },
@@ -182,6 +187,9 @@ static void words_without_effect_are_warned_of(void **state)
 		  "transitions has no effect with mode=classic" },
 		{ "mode=classic drain_ms=5", "drain_ms has no effect with mode=classic" },
 		{ "drain_ms=5 transitions=none", "drain_ms has no effect with transitions=none" },
+		{ "drain_seconds=5 transitions=none",
+		  "drain_seconds has no effect with transitions=none" },
+		{ "drain_seconds=5 drain_ms=5", "drain_seconds has no effect with drain_ms=N" },
 		{ "mode=any-sl ties=balanced", "ties has no effect with mode=any-sl" },
 		{ "mode=classic ties=balanced", "ties has no effect with mode=classic" },
 		{ "high_limit=1 high_limit=2",

@@ -100,6 +100,31 @@ static void a_failure_closes_nothing(void **state)
 	osm_fixture_free(x);
 }
 
+/* A cable that was moved leads writes to another switch, which confirms them. */
+static void writes_that_go_astray(void **state)
+{
+	struct osm_fixture *x = watched("drain_ms=1");
+	osm_physp_t *port0 = osm_node_get_physp_ptr(osm_fixture_switch(x, 3)->p_node, 0);
+	ib_net16_t lid = port0->port_info.base_lid;
+
+	(void)state;
+	osm_fixture_cut(osm_fixture_link(osm_fixture_switch(x, 6), 0));
+	x->switches[3].reached = osm_fixture_switch(x, 4);
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "not proven this one time: 1 switch does not answer "
+					       "along the path by which it was written"),
+			 1);
+	assert_int_equal(transitions(x, DL_METRICS_UNPROVEN), 1);
+	assert_int_equal(x->engine->change, DL_CHANGE_UNKNOWN);
+	assert_int_equal(port0->port_info.base_lid, lid);
+	/* The next sweep reads what the switches hold. */
+	x->switches[3].reached = NULL;
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(transitions(x, DL_METRICS_UNPROVEN), 1);
+	assert_int_equal(x->engine->change, DL_CHANGE_SETTLED);
+	osm_fixture_free(x);
+}
+
 static void a_cable_that_comes_goes_active_first(void **state)
 {
 	struct osm_fixture *x = watched("drain_ms=1");
@@ -303,6 +328,8 @@ static void pairs_that_must_reconnect_are_counted(void **state)
 	osm_fixture_cut(osm_fixture_link(osm_fixture_switch(x, 6), 0));
 	assert_true(osm_fixture_sweep(x));
 	assert_int_equal(osm_fixture_logged(x, "Warning: transition: safe only if "), 1);
+	assert_int_equal(osm_fixture_logged(x, "reconnect, of "), 1);
+	assert_int_equal(osm_fixture_logged(x, " adapter ports ("), 1);
 	assert_int_equal(osm_fixture_logged(x, "transition: 2 steps, 1 drain, "), 1);
 	assert_int_equal(loops, 0);
 	/* They stay as they are now. */
@@ -420,6 +447,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_failure_closes_nothing),
+		cmocka_unit_test(writes_that_go_astray),
 		cmocka_unit_test(a_cable_that_comes_goes_active_first),
 		cmocka_unit_test(a_switch_that_was_down_for_a_moment),
 		cmocka_unit_test(a_port_without_a_cable_goes_down_first),

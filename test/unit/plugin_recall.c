@@ -55,26 +55,83 @@ static void a_first_start_has_nothing_to_read(void **state)
 	osm_fixture_free(x);
 }
 
-static void marks_keep_coordinates(void **state)
+/*
+ * Two switches are gone after a restart, and where the others were is in `sites`: the
+ * cabling of what is left does not show where rings of odd radix begin.
+ */
+static struct osm_fixture *restart_damaged(uint32_t *sites)
 {
 	struct osm_fixture *x = osm_fixture_torus(5, 3, NULL);
-	struct dl_fabric *was;
-	uint32_t sites[15];
 
-	(void)state;
 	assert_true(osm_fixture_sweep(x));
 	places(x, sites);
-	was = x->g.fabric;
-	/* The cabling of what is left does not show where rings of odd radix begin. */
 	osm_fixture_stop(x);
 	osm_fixture_drop(x, osm_fixture_switch(x, 0));
 	osm_fixture_drop(x, osm_fixture_switch(x, 6));
 	osm_fixture_restart(x, NULL);
+	return x;
+}
+
+static void marks_keep_coordinates(void **state)
+{
+	uint32_t sites[15];
+	struct osm_fixture *x = restart_damaged(sites);
+	struct dl_fabric *was = x->g.fabric;
+
+	(void)state;
 	assert_true(osm_fixture_sweep(x));
 	assert_true(x->engine->recall.set_up_before);
 	assert_true(x->gets > 0);
 	assert_places(x, was, sites);
 	assert_int_equal(osm_fixture_logged(x, "ERR DL27"), 0);
+	osm_fixture_free(x);
+}
+
+/* A switch that was away, and has no mark, had no path SLs either. */
+static void a_switch_without_a_mark(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(5, 3, NULL);
+	char path[] = "recall-mark.conf";
+	FILE *to = fopen(path, "w");
+
+	(void)state;
+	assert_non_null(to);
+	fprintf(to, "torus 5 3 1\nxp_link 0x1007 0x1008\nyp_link 0x1007 0x100c\n");
+	fclose(to);
+	x->osm->subn.opt.torus_conf_file = path;
+	assert_true(osm_fixture_sweep(x));
+	memset(x->switches[3].lft, OSM_NO_PATH, sizeof(x->switches[3].lft));
+	osm_fixture_restart(x, NULL);
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "ERR DL27"), 0);
+	unlink(path);
+	osm_fixture_free(x);
+}
+
+/*
+ * A sweep that reads the marks is refused, and another engine writes over them: the next
+ * one still knows them.
+ */
+static void marks_are_kept_until_tables_are_in_force(void **state)
+{
+	uint32_t sites[15];
+	struct osm_fixture *x = restart_damaged(sites);
+	struct dl_fabric *was = x->g.fabric;
+
+	(void)state;
+	x->osm->subn.opt.qos = FALSE;
+	assert_false(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "ERR DL10"), 1);
+	for (unsigned int s = 0; s < 15; s++)
+		memset(x->switches[s].lft, 1, sizeof(x->switches[s].lft));
+	x->osm->subn.sm_state = IB_SMINFO_STATE_MASTER;
+	x->osm->subn.first_time_master_sweep = FALSE;
+	x->osm->subn.opt.qos = TRUE;
+	assert_true(osm_fixture_sweep(x));
+	assert_places(x, was, sites);
+	assert_int_equal(osm_fixture_logged(x, "ERR DL27"), 0);
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(x->engine->recall.nmarks, 0);
 	osm_fixture_free(x);
 }
 
@@ -294,6 +351,25 @@ static void groups_that_switches_held(void **state)
 	osm_fixture_free(x);
 }
 
+/* No more blocks are asked for than there are MLIDs. */
+static void a_multicast_table_that_is_claimed(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(4, 3, NULL);
+	unsigned int gets;
+
+	(void)state;
+	assert_true(osm_fixture_sweep(x));
+	osm_fixture_restart(x, NULL);
+	assert_true(osm_fixture_sweep(x));
+	gets = x->gets;
+	osm_fixture_restart(x, NULL);
+	x->mft_claim = 0xFFFF;
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(x->gets, gets + 12 * 511);
+	assert_int_equal(osm_fixture_logged(x, "not proven this one time"), 0);
+	osm_fixture_free(x);
+}
+
 static void maps_that_opensm_knows(void **state)
 {
 	ib_slvl_table_t map;
@@ -408,6 +484,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_first_start_has_nothing_to_read),
 		cmocka_unit_test(marks_keep_coordinates),
+		cmocka_unit_test(a_switch_without_a_mark),
+		cmocka_unit_test(marks_are_kept_until_tables_are_in_force),
 		cmocka_unit_test(tables_of_others_hold_no_coordinates),
 		cmocka_unit_test(another_mode_changes_all_sls),
 		cmocka_unit_test(a_configuration_takes_precedence),
@@ -418,6 +496,7 @@ int main(void)
 		cmocka_unit_test(held_tables),
 		cmocka_unit_test(alone_at_first),
 		cmocka_unit_test(groups_that_switches_held),
+		cmocka_unit_test(a_multicast_table_that_is_claimed),
 		cmocka_unit_test(maps_that_opensm_knows),
 		cmocka_unit_test(wrong_coordinates_are_not_marked),
 		cmocka_unit_test(a_tree_is_provisional),

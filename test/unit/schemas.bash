@@ -5,7 +5,8 @@
 # the schemas of the package say.  The tests of the fabric check theirs, too.
 set -uo pipefail
 
-dateline=$PWD/dateline
+. "$(dirname "${BASH_SOURCE[0]}")/../command.bash"
+command_of "$PWD"
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 examples=$top/conf/examples
 python3 -c 'import jsonschema' 2>/dev/null || {
@@ -102,6 +103,7 @@ told hops lost
 told discover "$examples/torus-5x4x2-services.net"
 told discover large.net
 told discover hurt.net --torus-config hurt.torus.conf
+told discover old.net --torus-config old.torus.conf
 told discover plugs.net
 told discover moved.net --torus-config moved.torus.conf
 for name in whole large any loop unknown lost starved services; do
@@ -159,6 +161,16 @@ emulated pairs whole pairs.yaml
 told emulate whole --program allreduce-ring:64K
 (echo 'congestion: {}' && cat "$examples/emulate-uniform.yaml") >congested.yaml
 emulated congested whole congested.yaml
+(echo 'retries: {}' && cat "$examples/emulate-faults.yaml") >retried.yaml
+emulated retried six retried.yaml
+cat >watched.yaml <<'END'
+duration_ns: 20000
+record: steps.csv
+watch: [{from: H_0_0_0_1, to: H_2_2_0_1, packets: 2}]
+faults: [{fault: link_down, node: H_2_2_0_1, port: 1, at_ns: 6000}]
+traffic: [{pattern: uniform, load: 0.5}]
+END
+emulated watched whole watched.yaml
 told whatif whole.net --switches 1 --samples 3
 told whatif six.net --switches 2 --links 3 --samples 8 --transitions
 told whatif whole.net --switches 9

@@ -222,8 +222,8 @@ struct model {
 	const struct dl_emu_sl_table *table;
 	int64_t tenure, left, tenure_left[DL_EMU_SLS];
 	int line[QPS], sl_of[QPS], n; /* all that have work, oldest first */
-	int at, at_kept, current;
-	bool live, lent;
+	int at, current;
+	bool live;
 };
 
 static int model_first(const struct model *w, unsigned int sls)
@@ -238,26 +238,18 @@ static int model_pick(struct model *w, unsigned int sls)
 {
 	if (!w->table || model_first(w, sls) < 0)
 		return model_first(w, sls);
-	w->lent = false;
 	for (int i = 0; i < w->table->n; i++) {
 		int e = (w->at + i) % w->table->n;
 		const struct dl_emu_sl_entry *entry = &w->table->entry[e];
 
-		if (!entry->weight || model_first(w, 1u << entry->sl) < 0)
+		if (!entry->weight || model_first(w, sls & 1u << entry->sl) < 0)
 			continue;
-		if (!w->lent && (i || !w->live))
+		if (i || !w->live)
 			w->left = entry->weight;
-		if (!w->lent)
-			w->at_kept = e;
+		w->at = e;
 		w->live = true;
-		if (sls >> entry->sl & 1) {
-			w->at = w->at_kept;
-			return model_first(w, 1u << entry->sl);
-		}
-		w->lent = true; /* it has work, and keeps its turn */
+		return model_first(w, 1u << entry->sl);
 	}
-	if (w->lent)
-		w->at = w->at_kept;
 	return -1;
 }
 
@@ -280,9 +272,8 @@ static void model_charge(struct model *w, int i, uint32_t bytes, bool more)
 	int qp = w->line[i], sl = w->sl_of[qp];
 
 	w->current = qp;
-	if (!w->lent)
-		w->left -= bytes;
-	if (w->table && !w->lent && w->left <= 0) {
+	w->left -= bytes;
+	if (w->table && w->left <= 0) {
 		w->at = (w->at + 1) % w->table->n;
 		w->live = false;
 	}

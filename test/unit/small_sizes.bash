@@ -5,7 +5,8 @@
 # its own exit statuses, and says why when that is not 0.
 set -uo pipefail
 
-dateline=$PWD/dateline
+. "$(dirname "${BASH_SOURCE[0]}")/../command.bash"
+command_of "$PWD"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1

@@ -290,7 +290,8 @@ static void repair(struct fixture *x, const struct dl_torus *t, const struct dl_
 		return;
 	case DL_TORUS_MOVE:
 		ports[p[0]].peer = DL_NONE;
-		for (a = dl_torus_node(x->g.fabric, t->site_sw[fault->site])->first_port + 1;
+		for (a = dl_fabric_switch_node(x->g.fabric, t->site_sw[fault->site])->first_port +
+			 1;
 		     ports[a].peer != DL_NONE; a++)
 			;
 		join(x, a, p[1]);
@@ -300,7 +301,7 @@ static void repair(struct fixture *x, const struct dl_torus *t, const struct dl_
 		sw[0] = t->site_sw[fault->site];
 		sw[1] = t->site_sw[next];
 		for (unsigned int i = 0; i < 2; i++)
-			for (sw[i] = dl_torus_node(x->g.fabric, sw[i])->first_port + 1;
+			for (sw[i] = dl_fabric_switch_node(x->g.fabric, sw[i])->first_port + 1;
 			     ports[sw[i]].peer != DL_NONE; sw[i]++)
 				;
 		join(x, sw[0], sw[1]);

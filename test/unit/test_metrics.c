@@ -115,6 +115,7 @@ static void before_the_first_sweep(void **state)
 	assert_value(&t, "up", 0);
 	assert_value(&t, "sweeps_total{result=\"routed\"}", 0);
 	assert_value(&t, "transitions_total{result=\"phased\"}", 0);
+	assert_value(&t, "transition_waits_total{end=\"seen\"}", 0);
 	assert_value(&t, "last_sweep_routed", 0);
 	assert_value(&t, "last_success_timestamp_seconds", 0);
 	assert_null(find(&t, "switches"));

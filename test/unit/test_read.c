@@ -392,6 +392,16 @@ static const struct {
 	{ DL_TABLES_PSL, "#port 2 of 0xC0: 4 0\n", 1, "no such end port" },
 	{ DL_TABLES_PSL, "#port 1 in 0xC0: 4 0\n", 1, "expected \"of\"" },
 
+	/* Whole as far as it goes, which may not be all. */
+	{ DL_TABLES_PSL, "0xC0 4 0\n0xD1 3 1", 2, "ends within a line" },
+	{ DL_TABLES_LFTS, LFT_HEAD "0x0001 000\n1 lids dumped", 3, "ends within a line" },
+	{ DL_TABLES_FDBS, "Switch 0xA0\n0x0001 : 1", 2, "ends within a line" },
+	{ DL_TABLES_MCFDBS, "Switch 0xA0\n0xC000 : 0x001", 2, "ends within a line" },
+	{ DL_TABLES_SL2VL, SL2VL_HEAD "0 1 : 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1", 2,
+	  "ends within a line" },
+	{ DL_TABLES_SLVL, "0xA0 1 2 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00", 1,
+	  "ends within a line" },
+	{ DL_TABLES_VLARB, "0xA0 1 limit 4 high - low 0:1", 1, "ends within a line" },
 };
 
 static void refuses(void **state)

@@ -179,10 +179,11 @@ static void test_forms(void **state)
 		{ A B END, 4, DL_FABRIC_SDR, "a" },
 		{ "\n" A B END "\r\n" B A END, 4, DL_FABRIC_SDR, "a" },
 		{ A B "PHY=12x LOG=INI SPD=FDR10\n", 12, DL_FABRIC_FDR10, "a" },
-		{ A B "PHY=8x LOG=ARM SPD=200", 8, DL_FABRIC_XDR, "a" },
-		{ A B "PHY=?? LOG=ACT SPD=??", 0, DL_FABRIC_SPEED_UNKNOWN, "a" },
-		{ A B "PHY=4x LOG=ACT SPD=10\n" B A "PHY=1x LOG=ACT SPD=5", 1, DL_FABRIC_DDR, "a" },
-		{ A B "PHY=?? LOG=ACT SPD=25\n" B A "PHY=2x LOG=ACT SPD=??", 2, DL_FABRIC_EDR,
+		{ A B "PHY=8x LOG=ARM SPD=200\n", 8, DL_FABRIC_XDR, "a" },
+		{ A B "PHY=?? LOG=ACT SPD=??\n", 0, DL_FABRIC_SPEED_UNKNOWN, "a" },
+		{ A B "PHY=4x LOG=ACT SPD=10\n" B A "PHY=1x LOG=ACT SPD=5\n", 1, DL_FABRIC_DDR,
+		  "a" },
+		{ A B "PHY=?? LOG=ACT SPD=25\n" B A "PHY=2x LOG=ACT SPD=??\n", 2, DL_FABRIC_EDR,
 		  "a" },
 		{ CA("a", "2", "1", "1", "x } LID: } {y} LID") B END, 4, DL_FABRIC_SDR,
 		  "x } LID: } {y} LID" },
@@ -331,13 +332,19 @@ static void test_damaged(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(damaged) / sizeof(*damaged); i++) {
-		const char *text = damaged[i].text;
+		char text[1000];
 
+		snprintf(text, sizeof(text), "%s\n", damaged[i].text);
 		if (read_bytes(read_list, text, strlen(text), &h, &f) != -EINVAL)
 			fail_msg("was read: %s", text);
 		assert_error(&h, damaged[i].line, damaged[i].words);
 		assert_null(f);
 	}
+	/* Of SPD=25, or of SPD=200? */
+	assert_int_equal(read_bytes(read_list, A B END B A "PHY=4x LOG=ACT SPD=2",
+				    strlen(A B END B A "PHY=4x LOG=ACT SPD=2"), &h, &f),
+			 -EINVAL);
+	assert_error(&h, 2, "ends within a line");
 	heard_init(&h);
 	assert_int_equal(dl_fabric_read_subnet_list("no such file", &h.log, &f), -ENOENT);
 	assert_string_equal(h.error, "no such file: No such file or "

@@ -6,6 +6,8 @@
 # dateline-bench(1) promises of it.
 set -euo pipefail
 
+. "$(dirname "${BASH_SOURCE[0]}")/../command.bash"
+command_of "$PWD"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -14,7 +16,7 @@ throughput() {
 	local filter=$1
 
 	shift
-	"$PWD/dateline" bench throughput "$@" --json >"$work/one"
+	"$dateline" bench throughput "$@" --json >"$work/one"
 	jq -e "def of(p): .patterns[] | select(.pattern == p); $filter" "$work/one" >/dev/null ||
 		{ cat "$work/one"; echo "FAILED: $* : $filter"; exit 1; }
 }
@@ -26,7 +28,7 @@ throughput "$near"' of("uniform") | (."torus-2QoS".bound | near(63 / (10 * 4 * 4
 	(.balanced.bound | near(63 / (8 * 4 * 4))) and
 	(."any-sl".bound | near(63 / (9 * 4 * 4)))' 8 4 1 --hosts 2
 cp "$work/one" "$work/first"
-"$PWD/dateline" bench throughput 8 4 1 --hosts 2 --json | cmp - "$work/first"
+"$dateline" bench throughput 8 4 1 --hosts 2 --json | cmp - "$work/first"
 
 # In transposition few flows pass busy cables: the others may make up for them.
 # shellcheck disable=SC2016 # a variable of jq

@@ -6,7 +6,8 @@
 # something is missing, and with --sl.
 set -uo pipefail
 
-dateline=$PWD/dateline
+. "$(dirname "${BASH_SOURCE[0]}")/../command.bash"
+command_of "$PWD"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -67,6 +68,12 @@ said '.sls == "any" and .credit_loop and (.multicast_sls | length) == 16'
 said '.cycle | length > 2 and all(.packet | .from.lid > 0 and .lid > 0 and .sl < 16)'
 judged 1 'loop found' 'yes, if every packet carries SL 0' torus --sl 0
 said '.sls == 0 and all(.cycle[]; .packet.sl == 0 or .packet.lid >= 49152)'
+"$dateline" verify torus --sl 0 >plain
+runs=$((runs + 1))
+grep -qx 'use mode any-sl, or make applications use path SLs (--explain says more)' plain || {
+	echo "FAILED: what verify --sl 0 says without --explain: $(cat plain)"
+	failed=$((failed + 1))
+}
 # The way out is the mode first: many applications cannot use path SLs.
 "$dateline" verify torus --sl 0 --explain | tr '\n' ' ' >explained
 runs=$((runs + 1))

@@ -22,11 +22,10 @@
 #define BUFFER_MAX 1000000 /* blocks */
 #define LINKS_MAX 16
 
-enum what { SEND, LOSE, OFFLOAD, FORWARD, FCP, CORRUPT_FCP };
+enum what { SEND, LOSE, OFFLOAD, FORWARD, FCP, CORRUPT_FCP, RESERVED_FCP };
 
-#define NAMES "send lose offload forward fcp corrupt_fcp"
-
-static const char *const names[] = { "send", "lose", "offload", "forward", "fcp", "corrupt_fcp" };
+static const char *const names[] = { "send", "lose",	    "offload",	   "forward",
+				     "fcp",  "corrupt_fcp", "reserved_fcp" };
 
 enum { RECEIVER, TRANSMITTER, DUE, NO_END }; /* due: the receiver, if it should report */
 
@@ -86,7 +85,7 @@ static int credits_read_start(struct dl_yaml *y, const struct dl_yaml_node *valu
 /* An event while it is read: each thing that may happen, of which one shall. */
 struct event_reader {
 	int64_t amount[FORWARD + 1]; /* 0: not given */
-	unsigned int end[2];	     /* of fcp and corrupt_fcp */
+	unsigned int end[3];	     /* of fcp, corrupt_fcp, reserved_fcp */
 	uint32_t link, vl;
 };
 
@@ -102,6 +101,7 @@ static int credits_read_event(struct dl_yaml *y, const struct dl_yaml_node *n, s
 		{ "forward", AMOUNT(FORWARD, DL_LINK_CREDIT_MASK) },
 		{ "fcp", END(0) },
 		{ "corrupt_fcp", END(1) },
+		{ "reserved_fcp", END(2) },
 		{ "link", DL_SETTING_NUMBER, EVENT(link), 0, LINKS_MAX - 1 },
 		{ "vl", DL_SETTING_NUMBER, EVENT(vl), 0, DL_LINK_VL_SMP - 1 },
 		{ 0 }
@@ -109,14 +109,14 @@ static int credits_read_event(struct dl_yaml *y, const struct dl_yaml_node *n, s
 #undef EVENT
 #undef AMOUNT
 #undef END
-	struct event_reader r = { .end = { NO_END, NO_END } };
+	struct event_reader r = { .end = { NO_END, NO_END, NO_END } };
 	unsigned int found = 0;
 	int err = dl_yaml_mapping(y, n, keys, &r);
 
 	if (err)
 		return err;
 	*event = (struct event){ .line = dl_yaml_line(n), .link = r.link, .vl = r.vl };
-	for (unsigned int what = SEND; what <= CORRUPT_FCP; what++) {
+	for (unsigned int what = SEND; what <= RESERVED_FCP; what++) {
 		if (what < FCP ? !r.amount[what] : r.end[what - FCP] == NO_END)
 			continue;
 		found++;
@@ -364,7 +364,7 @@ static bool credits_offload(struct link *l, uint64_t units)
 }
 
 /* A flow-control packet crosses the link, as its six bytes. */
-static bool credits_flow_control(struct link *l, unsigned int end, bool corrupt)
+static bool credits_flow_control(struct link *l, unsigned int end, unsigned int what)
 {
 	uint8_t wire[DL_LINK_FCP_BYTES];
 	struct dl_link_fcp fcp;
@@ -375,8 +375,10 @@ static bool credits_flow_control(struct link *l, unsigned int end, bool corrupt)
 		dl_link_fcp_make(DL_LINK_ACTIVE, 0, &l->terms, &l->tx, &l->idle_rx, &fcp);
 	else
 		dl_link_fcp_make(DL_LINK_ACTIVE, 0, &l->terms, &l->idle_tx, &l->rx, &fcp);
+	if (what == RESERVED_FCP)
+		fcp.op = DL_LINK_FCP_INITIALISE + 1;
 	dl_link_fcp_encode(&fcp, wire);
-	if (corrupt)
+	if (what == CORRUPT_FCP)
 		wire[3] ^= 1;
 	if (dl_link_fcp_decode(wire, &fcp))
 		return false;
@@ -417,7 +419,7 @@ static bool credits_do_event(const struct chain *c, const struct event *e)
 		       credits_send(credits_link(c, e->link + 1, e->vl), e->amount, false) &&
 		       credits_offload(l, e->amount);
 	default:
-		return credits_flow_control(l, e->end, e->what == CORRUPT_FCP);
+		return credits_flow_control(l, e->end, e->what);
 	}
 }
 

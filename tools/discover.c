@@ -85,6 +85,56 @@ static json_t *discover_end_json(const struct dl_fabric *f, uint32_t port)
 	return end;
 }
 
+/* Do half of all switches or more have a cable in this direction at this port number? */
+static bool discover_is_usual(const struct dl_torus *t, unsigned int number, unsigned int dir)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint32_t n = 0;
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		const struct dl_fabric_node *node = &f->nodes[f->switches[s]];
+
+		n += number <= node->nports && t->port_dir[node->first_port + number] == dir;
+	}
+	return 2 * n >= f->nswitches;
+}
+
+/* The ports without a cable of a placed switch that at most others lead this way. */
+static json_t *discover_free_json(const struct dl_torus *t, uint32_t site, unsigned int dir)
+{
+	const struct dl_fabric *f = t->fabric;
+	const struct dl_fabric_node *node = &f->nodes[f->switches[t->site_sw[site]]];
+	json_t *list = json_array();
+
+	for (unsigned int number = 1; number <= node->nports; number++)
+		if (f->ports[node->first_port + number].peer == DL_NONE &&
+		    discover_is_usual(t, number, dir))
+			json_array_append_new(list, json_integer(number));
+	return list;
+}
+
+/* The placed neighbours of an empty site, and their ports that led to it. */
+static json_t *discover_around_json(const struct dl_torus *t, uint32_t site)
+{
+	json_t *list = json_array(), *around;
+
+	for (unsigned int dir = 0; dir < DL_TORUS_DIRS; dir++) {
+		uint32_t next = dl_torus_site_next(&t->grid, site, dir);
+		json_t *ports;
+
+		if (next == DL_NONE || t->site_sw[next] == DL_NONE)
+			continue;
+		ports = discover_free_json(t, next, dl_torus_opposite(dir));
+		around = tool_json_node(t->fabric, t->fabric->switches[t->site_sw[next]]);
+		if (json_array_size(ports))
+			json_array_append(list,
+					  tool_json_with(around, "ports", json_incref(ports)));
+		json_decref(ports);
+		json_decref(around);
+	}
+	return list;
+}
+
 /* What is wired wrongly or missing, and its repair. */
 static json_t *discover_name_at(const struct dl_torus *t, uint32_t site)
 {
@@ -119,6 +169,10 @@ static json_t *faults_json(const struct dl_torus *t)
 			json_object_set_new(o, "to", tool_json_coord(&t->grid, next));
 			json_object_set_new(o, "from_name", discover_name_at(t, x->site));
 			json_object_set_new(o, "to_name", discover_name_at(t, next));
+			json_object_set_new(o, "from_ports",
+					    discover_free_json(t, x->site, x->dir));
+			json_object_set_new(o, "to_ports",
+					    discover_free_json(t, next, dl_torus_opposite(x->dir)));
 		} else {
 			json_object_set_new(o, "port", discover_end_json(t->fabric, x->port[0]));
 			json_object_set_new(o, "other", discover_end_json(t->fabric, x->port[1]));
@@ -134,7 +188,7 @@ static json_t *faults_json(const struct dl_torus *t)
 static json_t *discover_document(const struct tool_input *in)
 {
 	const struct dl_torus *t = in->torus;
-	json_t *placed = json_array(), *missing = json_array();
+	json_t *placed = json_array(), *missing = json_array(), *around = json_array();
 	json_t *unplaced = json_array(), *unused = json_array(), *sw;
 	const struct dl_fabric *f = t->fabric;
 
@@ -143,6 +197,7 @@ static json_t *discover_document(const struct tool_input *in)
 
 		if (t->site_sw[i] == DL_NONE) {
 			json_array_append_new(missing, coord);
+			json_array_append_new(around, discover_around_json(t, i));
 			continue;
 		}
 		sw = tool_json_node(f, f->switches[t->site_sw[i]]);
@@ -159,12 +214,12 @@ static json_t *discover_document(const struct tool_input *in)
 					      json_pack("[oo]", discover_end_json(f, port),
 							discover_end_json(f, f->ports[port].peer)));
 	}
-	return json_pack("{s:[iii], s:[bbb], s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "dims",
+	return json_pack("{s:[iii], s:[bbb], s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "dims",
 			 t->grid.radix[0], t->grid.radix[1], t->grid.radix[2], "mesh",
 			 t->grid.mesh[0], t->grid.mesh[1], t->grid.mesh[2], "cables", t->nlinks,
-			 "switches", placed, "missing", missing, "unplaced", unplaced,
-			 "unused_cables", unused, "faults", faults_json(t), "slow",
-			 tool_json_slow(&in->coords, f));
+			 "switches", placed, "missing", missing, "missing_neighbours", around,
+			 "unplaced", unplaced, "unused_cables", unused, "faults", faults_json(t),
+			 "slow", tool_json_slow(&in->coords, f));
 }
 
 /* Is the first of two coordinates that of the site with the lower number? */
@@ -192,7 +247,9 @@ static void print_sites(const json_t *d, FILE *to)
 		for (; (sw = json_array_get(placed, n)) && site_before(tool_at(sw, "coord"), gap);
 		     n++)
 			tool_print(to, sw, "{coord} {guid} \"{name}\"\n");
-		tool_print(to, gap, "{} missing\n");
+		tool_print(to, gap, "{} missing");
+		tool_print(to, json_array_get(tool_at(d, "missing_neighbours"), i),
+			   "{*}, next to \"{name}\" port {ports}{/}\n");
 	}
 	while ((sw = json_array_get(placed, n++)))
 		tool_print(to, sw, "{coord} {guid} \"{name}\"\n");
@@ -217,7 +274,8 @@ static void discover_print(const json_t *d, FILE *to)
 		   "\"{to.name}\" port {to.port}: {speed}, {gbps:0.1} Gbit/s; others "
 		   "{usual_gbps:0.1}\n{/}");
 	tool_print(to, d,
-		   "{*faults}{repair}{?from} {from} to {to}: \"{from_name}\" to \"{to_name}\"\n{/}"
+		   "{*faults}{repair}{?from} {from} to {to}: \"{from_name}\" port {from_ports} to "
+		   "\"{to_name}\" port {to_ports}\n{/}"
 		   "{!from} {port.guid} \"{port.name}\" port {port.port}"
 		   "{?to} to {to}, from{/}{!to} and{/}"
 		   " {other.guid} \"{other.name}\" port {other.port}\n{/}{/}");

@@ -9,6 +9,7 @@ dateline_SOURCES = tools/main.c tools/commands.def \
 	tools/transition.c tools/transition.h \
 	tools/common/background.c tools/common/background.h \
 	tools/common/campaign.c tools/common/campaign.h \
+	tools/common/csv.c \
 	tools/common/document.c \
 	tools/common/fail.c tools/common/fail.h \
 	tools/common/find.c tools/common/find.h \
@@ -40,6 +41,7 @@ dateline_SOURCES = tools/main.c tools/commands.def \
 	tools/emulate/emulate_counters.c \
 	tools/emulate/emulate_json.c \
 	tools/emulate/emulate_program.c \
+	tools/emulate/emulate_steps.c \
 	tools/emulate/emulate_sweep.c \
 	tools/emulate/emulate_text.c \
 	tools/grow/grow.c tools/grow/grow.h \
@@ -83,6 +85,14 @@ dateline_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) \
 dateline_LDADD = libdateline.la $(JANSSON_LIBS) \
 	$(ZLIB_LIBS) $(MPI_LIBS)
 
+# The OpenSM that the plugin of this build fits.
+tools/dateline-main.$(OBJEXT): tools/opensm_version.h
+tools/opensm_version.h: Makefile
+	$(AM_V_GEN)$(MKDIR_P) tools && { echo '#include <opensm/osm_version.h>'; \
+		echo 'version OSM_VERSION'; } | $(CC) $(OPENSM_CFLAGS) -E -P - | \
+		sed -n 's/^version /#define TOOL_OPENSM_VERSION /p' >$@
+CLEANFILES += tools/opensm_version.h
+
 # The page of `dateline report`: what a browser reads is put into the command
 # byte by byte.
 PAGE_PROGRAM = \
@@ -95,6 +105,7 @@ PAGE_PROGRAM = \
 	tools/report/emulation.js \
 	tools/report/flows.js \
 	tools/report/moments.js \
+	tools/report/recording.js \
 	tools/report/main.js
 PAGE_FILES = tools/report/report.html tools/report/report.css \
 	$(PAGE_PROGRAM)

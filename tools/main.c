@@ -11,6 +11,7 @@
 
 #include "tools/common/campaign.h"
 #include "tools/common/tool.h"
+#include "tools/opensm_version.h"
 
 static const struct command {
 	const char *word;
@@ -240,7 +241,7 @@ int main(int argc, char **argv)
 	if (atexit(close_output))
 		return TOOL_EXIT_ENVIRONMENT;
 	argp_err_exit_status = TOOL_EXIT_USAGE;
-	argp_program_version = PACKAGE_STRING;
+	argp_program_version = PACKAGE_STRING " (plugin for " TOOL_OPENSM_VERSION ")";
 	/* Columns for the longest option there is; a user's own wish wins. */
 	setenv("ARGP_HELP_FMT", "opt-doc-col=35,no-dup-args-note", 0);
 	/* A buffer that needs no memory. */

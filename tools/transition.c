@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/common/background.h"
 #include "transition.h"
 #include "tools/verify/verify.h"
+
+#define NAMED_HOSTS 8
 
 struct request {
 	struct tool_input_options old, new;
@@ -103,15 +106,34 @@ static json_t *transition_steps(const struct dl_transition_waves *w)
 	return list;
 }
 
-static json_t *phased_json(const struct dl_transition_waves *w)
+/* The adapters of the pairs that must reconnect. */
+static json_t *transition_hosts(const struct dl_transition *t, const struct dl_transition_waves *w)
 {
-	return json_pack("{s:b, s:o, s:b, s:i, s:I, s:I, s:I, s:I, s:I}", "safe", w->safe, "steps",
-			 transition_steps(w), "needs_drain", w->needs_drain, "phases", w->nsteps,
-			 "writes", (json_int_t)w->writes, "entries_closed",
+	const struct dl_fabric *f = t->opened->fabric;
+	uint32_t *ends = malloc((f->nports + 1ul) * sizeof(*ends)), n = 0, last = DL_NONE;
+	json_t *list = json_array();
+
+	if (ends && w->reconnect_pairs)
+		n = dl_transition_reconnect_ends(t, ends);
+	for (uint32_t i = 0; i < n; i++) {
+		if (f->ports[ends[i]].node != last)
+			json_array_append_new(list, tool_json_node(f, f->ports[ends[i]].node));
+		last = f->ports[ends[i]].node;
+	}
+	free(ends);
+	return list;
+}
+
+static json_t *phased_json(const struct dl_transition *t, const struct dl_transition_waves *w)
+{
+	return json_pack("{s:b, s:o, s:b, s:i, s:I, s:I, s:I, s:I, s:I, s:o, s:b}", "safe", w->safe,
+			 "steps", transition_steps(w), "needs_drain", w->needs_drain, "phases",
+			 w->nsteps, "writes", (json_int_t)w->writes, "entries_closed",
 			 (json_int_t)w->entries_closed, "pairs_interrupted",
 			 (json_int_t)w->pairs_interrupted, "interrupted_writes",
 			 (json_int_t)w->interrupted_writes, "reconnect_pairs",
-			 (json_int_t)w->reconnect_pairs);
+			 (json_int_t)w->reconnect_pairs, "reconnect_hosts", transition_hosts(t, w),
+			 "empties_groups", w->empties_groups);
 }
 
 /* In a second thread: the plan. */
@@ -249,7 +271,7 @@ int transition_json(const struct dl_tables *old, const struct dl_tables *new,
 	if (!err) {
 		*out = json_pack("{s:i, s:o, s:o}", "format", 1, "direct",
 				 direct_json(new->fabric, &v, order, coords), "phased",
-				 phased_json(&waves));
+				 phased_json(&t, &waves));
 		err = *out ? 0 : -ENOMEM;
 		dl_verify_mixture_release(&v.found);
 	}
@@ -290,10 +312,9 @@ static int transition_compare(const struct dl_log *log, const struct dl_fabric *
 	}
 	if (moved)
 		dl_log(log, DL_LOG_WARNING,
-		       "%u LIDs belong to other nodes in the new snapshot than in the old one: is "
-		       "it the same fabric, and were its LIDs kept?  Entries are compared LID by "
-		       "LID",
-		       moved);
+		       "%u LID%s to another node in the new snapshot: is it the same fabric, and "
+		       "were its LIDs kept?  Entries are compared LID by LID",
+		       moved, moved == 1 ? " belongs" : "s belong");
 	return 0;
 }
 
@@ -317,15 +338,17 @@ static void print_steps(const json_t *steps, FILE *to)
 	json_array_foreach(steps, i, step) tool_print(
 		to, step,
 		strcmp(json_string_value(tool_at(step, "wait")), "drain") ?
-			"  {kind}: {entries} entries, {writes#write}, {barriers#barrier}\n" :
-			"  {kind}: {entries} entries, {writes#write}, {barriers#barrier}; then "
+			"  {kind}: {entries#entr/ies/y}, {writes#write}, {barriers#barrier}\n" :
+			"  {kind}: {entries#entr/ies/y}, {writes#write}, {barriers#barrier}; then "
 			"old packets leave\n");
 }
 
 static void transition_print(const json_t *d, FILE *to)
 {
 	const json_t *direct = tool_at(d, "direct"), *phased = tool_at(d, "phased");
-	const json_t *cycle = tool_at(direct, "cycle");
+	const json_t *cycle = tool_at(direct, "cycle"), *host;
+	const json_t *hosts = tool_at(phased, "reconnect_hosts");
+	size_t i;
 
 	tool_print(to, direct, "directly, {writes#write}: ");
 	if (tool_true_at(direct, "safe"))
@@ -333,25 +356,37 @@ static void transition_print(const json_t *d, FILE *to)
 	else if (tool_true_at(direct, "maps_changed"))
 		fprintf(to, "not safe, SL-to-VL maps change\n");
 	else if (tool_has(direct, "at_write"))
-		tool_print(to, direct, "unsafe, first when {at_write} are sent\n");
+		tool_print(to, direct,
+			   tool_int_at(direct, "at_write") ?
+				   "unsafe, first after {at_write#write}\n" :
+				   "unsafe before the first write\n");
 	else
 		fprintf(to, "unsafe in some order\n");
 	if (json_array_size(tool_at(direct, "forwarding_loop")))
 		print_circle(tool_at(direct, "forwarding_loop"), to);
 	if (json_array_size(cycle)) {
-		fprintf(to, "  a credit loop of %zu channels:\n", json_array_size(cycle));
+		fprintf(to, "  a credit loop of %zu channel%s:\n", json_array_size(cycle),
+			tool_s(json_array_size(cycle)));
 		verify_print_cycle(cycle, to);
 	}
 	tool_print(to, phased, "in {phases#step}, {writes#write}: ");
 	fprintf(to, tool_true_at(phased, "safe") ? "safe" : "UNSAFE");
 	tool_print(to, phased,
 		   "; {entries_closed} entries closed, {pairs_interrupted#pair} interrupted\n");
+	if (tool_true_at(phased, "empties_groups"))
+		fprintf(to, "multicast groups are empty meanwhile\n");
 	print_steps(tool_at(phased, "steps"), to);
 	if (tool_int_at(phased, "reconnect_pairs"))
 		tool_print(
 			to, phased,
 			"safe only if {reconnect_pairs#pair} reconnect: their path SLs change, and "
 			"with the old ones the new tables have a credit loop\n");
+	if (json_array_size(hosts)) {
+		fprintf(to, "  restart what uses %zu adapters:", json_array_size(hosts));
+		json_array_foreach(hosts, i, host) if (i < NAMED_HOSTS)
+			tool_print(to, host, " {name}");
+		fprintf(to, "%s\n", json_array_size(hosts) > NAMED_HOSTS ? " ..." : "");
+	}
 }
 
 static int transition_ask(struct tool *tool, const struct request *r, const struct dl_tables *old,

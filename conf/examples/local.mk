@@ -14,6 +14,7 @@ dist_examples_DATA = conf/dateline.rules.yml \
 	conf/examples/arbitrate-figure-25-10.yaml \
 	conf/examples/arbitrate-low-turn.yaml \
 	conf/examples/arbitrate-priorities.yaml \
+	conf/examples/arbitrate-tables.yaml \
 	conf/examples/chain-three-nodes.yaml \
 	conf/examples/credits-chunks.yaml \
 	conf/examples/credits-due.yaml \
@@ -30,6 +31,7 @@ dist_examples_DATA = conf/dateline.rules.yml \
 	conf/examples/emulate-long-cable.yaml \
 	conf/examples/emulate-management.yaml \
 	conf/examples/emulate-qos-mix.yaml \
+	conf/examples/emulate-record.yaml \
 	conf/examples/emulate-rewrite.yaml \
 	conf/examples/emulate-slow-receiver.yaml \
 	conf/examples/emulate-switching.yaml \

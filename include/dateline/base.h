@@ -33,14 +33,14 @@ struct dl_log {
 	void (*write)(void *context, enum dl_log_level level, const char *message);
 	void *context;
 	/*
-	 * How much of something is done, now and then while it takes long; `unit`
-	 * follows the numbers.  In the end done is total.  NULL: no need to know.
+	 * Called now and then during long work: how much of it is done; `unit`
+	 * follows the numbers.  At the end `done` equals `total`.  May be NULL.
 	 */
 	void (*progress)(void *context, const char *what, const char *unit, double done,
 			 double total);
 };
 
-/* Tell progress; `log` may be NULL. */
+/* Report progress; `log` may be NULL. */
 static inline void dl_progress(const struct dl_log *log, const char *what, const char *unit,
 			       double done, double total)
 {
@@ -64,10 +64,10 @@ int dl_fail(const struct dl_log *log, int err, const char *format, ...)
  *	if (dl_broken(log, lid <= DL_FABRIC_MAX_LID))
  *		return -EPROTO;
  *
- * A broken one is a fault of the program, never of its input.  It is reported
- * (`log` may be NULL) with its place; a build with --enable-debug then aborts,
- * any other goes on along the caller's error path, so that a subnet manager
- * keeps the tables it has.
+ * A broken invariant is a fault of the program, never of its input.  It is
+ * logged with its place (`log` may be NULL).  A build with --enable-debug then
+ * aborts; any other build takes the caller's error path, so that a subnet manager
+ * keeps the tables that it has.
  */
 #define dl_broken(log, invariant) \
 	(__builtin_expect(!(invariant), 0) && dl_broken_at(log, #invariant, __FILE__, __LINE__))
@@ -82,8 +82,10 @@ bool dl_broken_at(const struct dl_log *log, const char *invariant, const char *f
  * Reading text line by line and token by token, with messages that name file,
  * line, token and what was expected.
  *
- * Lines end in LF, CR LF, or with the file.  A byte 0 is refused, so that a
- * line is a C string, and a line of more than 64 MB.
+ * Lines end in LF, CR LF, or with the file; with `whole` set, which is for what
+ * programs write, a last line without an end is refused, as the file may have been
+ * cut there.  A byte 0 is refused, so that a line is a C string, and a line of more
+ * than 64 MB.
  */
 #define DL_TEXT_LONGEST (1 << 26) /* bytes of a line */
 
@@ -101,7 +103,7 @@ struct dl_text {
 	char *buf, *end, *zero; /* zero: the first byte 0, or NULL */
 	size_t cap;
 	uint64_t bytes; /* read so far */
-	bool at_end;
+	bool at_end, whole;
 };
 
 /* Begin with line 0 of a stream.  Release with dl_text_end(). */
@@ -111,6 +113,15 @@ void dl_text_end(struct dl_text *t);
 /* Go to the next line.  1: there is one; 0: end of file; negative errno. */
 int dl_text_next(struct dl_text *t);
 
+/*
+ * Call `line` with each line of a stream, or of a file, until it returns a negative errno.
+ * 0 or a negative errno; it is reported if the file cannot be read.
+ */
+typedef int (*dl_text_line)(void *context, struct dl_text *t);
+int dl_text_each(FILE *from, const char *name, const struct dl_log *log, dl_text_line line,
+		 void *context);
+int dl_text_each_of(const char *path, const struct dl_log *log, dl_text_line line, void *context);
+
 /* Report an error in the current line.  Returns -EINVAL. */
 int dl_text_error(const struct dl_text *t, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -118,10 +129,10 @@ int dl_text_error(const struct dl_text *t, const char *format, ...)
 /* Report that the token at `at` is not what was expected.  -EINVAL. */
 int dl_text_expected(const struct dl_text *t, const char *what);
 
-/* Skip blanks; then, is this the given character?  It is passed if so. */
+/* Skip blanks; if the given character follows, skip it too and return true. */
 bool dl_text_take(struct dl_text *t, char c);
 
-/* Skip blanks; then, is this the given string?  It is passed if so. */
+/* Skip blanks; if the given string follows, skip it too and return true. */
 bool dl_text_take_string(struct dl_text *t, const char *s);
 
 /* Skip blanks; then, is this the end of the line? */
@@ -140,10 +151,9 @@ int dl_text_number(struct dl_text *t, int base, uint64_t max, const char *what, 
 int dl_text_quoted(struct dl_text *t, const char *what, const char **out, size_t *len);
 
 /*
- * Clean a text that somebody else has chosen, such as a host its description,
- * in place: control characters, which a terminal would obey, become blanks;
- * what is no UTF-8, and characters that only change how others are shown, "?".
- * Returns the new length.
+ * Clean untrusted text, such as a host's description, in place: control characters,
+ * which a terminal would obey, become blanks; bytes that are not UTF-8, and characters
+ * that only change how others are displayed, become "?".  Returns the new length.
  */
 size_t dl_text_clean(char *text);
 
@@ -296,6 +306,9 @@ int dl_yaml_value(struct dl_yaml *y, const struct dl_yaml_node *n, const struct 
 /* A number from min to max; the index of one of the words. */
 int dl_yaml_number(struct dl_yaml *y, const struct dl_yaml_node *n, const char *what, int64_t min,
 		   int64_t max, int64_t *out);
+/* The same for a key, which may stand in quotes: in JSON all keys do. */
+int dl_yaml_number_key(struct dl_yaml *y, const struct dl_yaml_node *n, const char *what,
+		       int64_t min, int64_t max, int64_t *out);
 int dl_yaml_word(struct dl_yaml *y, const struct dl_yaml_node *n, const char *what,
 		 const char *words, unsigned int *out);
 
@@ -337,9 +350,9 @@ void *dl_array_grow(void *array, size_t size, uint32_t used, size_t more, uint32
 	})
 
 /*
- * Memory that is used all over, in no order: in large pages, where there are
- * any, the processor keeps its translation of addresses.  Not initialised,
- * aligned to cache lines, freed by free().  NULL: there is none.
+ * Memory for random access: in large pages, where the system has them, so that
+ * address translation stays cached.  Not initialised, aligned to cache lines, freed
+ * by free().  NULL: no memory.
  */
 void *dl_array_large(size_t n, size_t size);
 
@@ -384,7 +397,7 @@ struct dl_order {
 int dl_order_init(struct dl_order *o, struct dl_arena *arena, uint32_t n, uint32_t most,
 		  dl_order_neighbours neighbours, const void *context);
 
-/* Order what there is.  False: there is a cycle. */
+/* Order the vertices by the present edges.  False: there is a cycle. */
 bool dl_order_find(struct dl_order *o);
 
 /* For an edge against the order: as below. */
@@ -402,9 +415,9 @@ static inline bool dl_order_insert(struct dl_order *o, uint32_t x, uint32_t y)
 /* ---- files ------------------------------------------------------------------ */
 
 /*
- * A file that is written as a whole or not at all: until it is put in place,
- * what was there stays.  What others plant under its name is never followed,
- * only replaced.
+ * A file that is written as a whole or not at all: the old file stays until the new
+ * one is put in place.  A link that somebody plants under the file's name is
+ * replaced, never followed.
  *
  *	err = dl_file_begin(&f, path);
  *	if (!err)
@@ -412,7 +425,7 @@ static inline bool dl_order_insert(struct dl_order *o, uint32_t x, uint32_t y)
  *	if (!err)
  *		err = dl_file_place(&f);
  *
- * Each call that fails has released all, and nothing of the file is left.
+ * A call that fails has released everything and left nothing of the file.
  */
 struct dl_file {
 	FILE *to;
@@ -446,6 +459,25 @@ int dl_file_flush(FILE *to, int err);
  * there is no memory.
  */
 FILE *dl_memory_open(char **text, size_t *len);
+
+/*
+ * The same for what a call writes to `to`.  0, what the call returns, or -ENOMEM; *text
+ * is NULL then.
+ */
+#define dl_memory_write(text, len, to, call)          \
+	({                                            \
+		FILE *to = dl_memory_open(text, len); \
+		int err_ = to ? (call) : -ENOMEM;     \
+                                                      \
+		if (to && fclose(to))                 \
+			err_ = -ENOMEM;               \
+		if (err_) {                           \
+			free(*(text));                \
+			*(text) = NULL;               \
+			*(len) = 0;                   \
+		}                                     \
+		err_;                                 \
+	})
 
 /* ---- random numbers ---------------------------------------------------- */
 
@@ -504,12 +536,12 @@ bool dl_pool_start(struct dl_pool *p, struct dl_task *t);
 /* Until a task that was started has ended. */
 void dl_pool_wait(struct dl_pool *p, struct dl_task *t);
 
-/* Once no task is waited for any more; those at work end first. */
+/* Call it when no task is waited for any more; running tasks finish first. */
 void dl_pool_free(struct dl_pool *p);
 
 /* ---- time ------------------------------------------------------------------- */
 
-/* Seconds since some moment, never set back.  The library itself calls it nowhere: clocks are arguments. */
+/* Monotonic time in seconds.  The library itself never calls it: clocks are arguments. */
 double dl_clock_monotonic(void);
 
 #ifdef __cplusplus

@@ -106,7 +106,15 @@ struct dl_emu_congestion {
 	uint32_t table[DL_EMU_CCT_MAX]; /* millionths of the packet's time on the link */
 };
 
+/* Reliable connections: see reliable.c. */
+struct dl_emu_retries {
+	uint64_t timeout_ps;  /* without an acknowledgement; 0: there are no connections */
+	uint32_t count;	      /* of times in a row that a connection goes back before it breaks */
+	uint32_t ack_packets; /* every so many are acknowledged, besides the last of a message */
+};
+
 struct dl_emu_config {
+	struct dl_emu_retries retries;	     /* not with wormhole switching */
 	struct dl_emu_congestion congestion; /* not with wormhole switching */
 	uint64_t seed;			     /* losses, undefined arbitration tables */
 	enum dl_emu_switching switching;
@@ -167,6 +175,8 @@ struct dl_emu_config {
 	uint64_t qp_change_ps;			       /* cost of changing queue pair */
 	/* How long the head of a queue may wait; 0: for ever. */
 	uint64_t hoq_life_ps;
+	/* ... and a packet may stay in a switch, from its last bit on (SwitchInfo:LifeTimeValue). */
+	uint64_t lifetime_ps;
 	/* Sim time between looks for deadlock and starvation; 0: never. */
 	uint64_t check_ps;
 	uint64_t starvation_ps; /* a VL that could send, but waits */
@@ -213,6 +223,45 @@ struct dl_emu_delivery {
 	bool last; /* of its message */
 };
 
+/* Why a packet did not arrive. */
+enum dl_emu_drop {
+	DL_EMU_DROP_NO_ENTRY,  /* no forwarding entry, or an empty group */
+	DL_EMU_DROP_DEAD_LINK, /* the link is down, or there is no cable */
+	DL_EMU_DROP_HOQ_LIFE,  /* waited too long at the head of a queue */
+	DL_EMU_DROP_LIFETIME,  /* was in one switch for too long */
+	DL_EMU_DROP_CORRUPT,   /* damaged on the wire */
+	DL_EMU_DROP_SMP_FULL,  /* VL 15 has no credits */
+	DL_EMU_DROP_NO_VL,     /* the SL maps to no VL of the output */
+	DL_EMU_DROP_UNLISTED,  /* in no arbitration table, and `drop` is set */
+	DL_EMU_DROP_WRONG_END, /* handed to an end port it is not for */
+	DL_EMU_DROP_SEQUENCE,  /* discarded by its receiver, which expects another packet */
+	DL_EMU_DROPS
+};
+
+/* What happens to a packet; in the order in which it may happen at one time. */
+enum dl_emu_step_kind {
+	DL_EMU_STEP_MADE,    /* by its adapter */
+	DL_EMU_STEP_ARRIVED, /* its header at a switch, all of it at an adapter */
+	DL_EMU_STEP_SENT,    /* its first bit leaves a port */
+	DL_EMU_STEP_DELIVERED,
+	DL_EMU_STEP_DROPPED,
+	DL_EMU_STEP_CREDIT, /* of no packet: a port sends credit to its peer */
+	DL_EMU_STEP_KINDS
+};
+
+/* Of a worm, the head's; but its end is that of its tail. */
+struct dl_emu_step {
+	uint64_t at;
+	uint64_t waited;      /* MADE: since its message came; SENT: since it was first, or ready */
+	uint32_t packet;      /* from 1, as they were made; copies have their packet's; 0: none */
+	uint32_t flow;	      /* the packet's */
+	uint32_t port;	      /* port index: where it happens */
+	uint32_t credit;      /* units. SENT: left to send; ARRIVED, CREDIT: free in the buffer */
+	uint16_t dlid, bytes; /* the packet's, with headers */
+	uint8_t kind, vl, sl; /* enum dl_emu_step_kind */
+	enum dl_emu_drop cause; /* DROPPED */
+};
+
 /*
  * Who sends what.  Each flow is a queue pair of one adapter port and sends
  * its messages one after the other.  In an open loop (window 0) messages come
@@ -238,6 +287,8 @@ struct dl_emu_source {
 	 * end of dl_emu_run().  May be NULL.
 	 */
 	void (*delivered)(void *context, const struct dl_emu_delivery *d);
+	/* Every step of every packet, in order of time; there is one thread then.  May be NULL. */
+	void (*step)(void *context, const struct dl_emu_step *s);
 	/*
 	 * A program, or NULL.  Its flows, from `first` on, may have no message for a
 	 * while.  What is wrong is left in the emulation.  Called by the thread that
@@ -312,19 +363,6 @@ int dl_emu_fault(struct dl_emu *emu, const struct dl_emu_fault *fault);
 
 /* ---- results ----------------------------------------------------------- */
 
-/* Why a packet did not arrive. */
-enum dl_emu_drop {
-	DL_EMU_DROP_NO_ENTRY,  /* no forwarding entry, or an empty group */
-	DL_EMU_DROP_DEAD_LINK, /* the link is down, or there is no cable */
-	DL_EMU_DROP_HOQ_LIFE,  /* waited too long at the head of a queue */
-	DL_EMU_DROP_CORRUPT,   /* damaged on the wire */
-	DL_EMU_DROP_SMP_FULL,  /* VL 15 has no credits */
-	DL_EMU_DROP_NO_VL,     /* the SL maps to no VL of the output */
-	DL_EMU_DROP_UNLISTED,  /* in no arbitration table, and `drop` is set */
-	DL_EMU_DROP_WRONG_END, /* handed to an end port it is not for */
-	DL_EMU_DROPS
-};
-
 /*
  * Packets, counted as copies once multicast has split them: a packet that a
  * switch copies to n outputs is one delivered or dropped packet for each.
@@ -341,11 +379,15 @@ struct dl_emu_totals {
 	uint64_t events;
 	uint64_t fcps; /* flow-control packets sent */
 	uint64_t fcps_lost;
-	uint64_t marked;	  /* FECN, by switches */
-	uint64_t fcps_initialise; /* of those sent: with Op 1, when a link comes up */
-	uint64_t latency_sum;	  /* of deliveries */
-	uint64_t last_delivery;	  /* when; stays when counts are reset */
-	uint64_t since;		  /* when these counts began */
+	uint64_t marked;     /* FECN, by switches */
+	uint64_t acks, naks; /* acknowledgements made; those of them that ask for a packet */
+	uint64_t resent;     /* packets that connections went back */
+	uint64_t timeouts;
+	uint64_t broken, lost_messages; /* connections; messages of them */
+	uint64_t fcps_initialise;	/* of those sent: with Op 1, when a link comes up */
+	uint64_t latency_sum;		/* of deliveries */
+	uint64_t last_delivery;		/* when; stays when counts are reset */
+	uint64_t since;			/* when these counts began */
 	uint64_t at;
 };
 
@@ -677,6 +719,9 @@ void dl_emu_scenario_set_threads(struct dl_emu_scenario *s, uint32_t threads);
 int dl_emu_scenario_set_program(struct dl_emu_scenario *s, struct dl_emu_program *p,
 				const uint32_t *port);
 
+/* The file that the scenario wants what happens recorded in, or NULL. */
+const char *dl_emu_scenario_record(const struct dl_emu_scenario *s);
+
 uint64_t dl_emu_scenario_seed(const struct dl_emu_scenario *s);
 /* Another seed than the scenario's. */
 void dl_emu_scenario_set_seed(struct dl_emu_scenario *s, uint64_t seed);
@@ -707,11 +752,20 @@ struct dl_emu_sample {
 	uint64_t latency_sum;	   /* of packets delivered in it, ps */
 };
 
+/* Steps of packets that a scenario wants to see. */
+struct dl_emu_steps {
+	struct dl_emu_step *step;
+	uint32_t n, cap;
+	bool wanted;
+	bool cut; /* there were more than a million */
+};
+
 struct dl_emu_result {
 	struct dl_emu *emu; /* at its end, for totals, levels, ports, ... */
 	int state;	    /* enum dl_emu_state */
 	bool interrupted;
 	bool pairs;	/* were kept */
+	bool reliable;	/* connections: what is dropped is sent again */
 	uint8_t levels; /* that the traffic has, and DL_EMU_MANAGEMENT, as a mask */
 	/* Of what all adapters' links could carry, while it was measured. */
 	double offered, throughput;
@@ -724,8 +778,9 @@ struct dl_emu_result {
 	uint32_t nsamples;
 	char **warnings; /* each only once */
 	uint32_t nwarnings;
-	struct dl_emu_program_result program; /* no ranks: there was none */
-	struct dl_emu_rewrite *rewrite;	      /* has tables that `emu` refers to */
+	struct dl_emu_program_result program;  /* no ranks: there was none */
+	struct dl_emu_steps recorded, watched; /* in order of time; by packet, then time */
+	struct dl_emu_rewrite *rewrite;	       /* has tables that `emu` refers to */
 };
 
 /* `load` and `watch` may be NULL.  Free the result in either case. */

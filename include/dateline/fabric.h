@@ -100,8 +100,8 @@ struct dl_fabric {
 int dl_fabric_new(struct dl_fabric **out);
 
 /*
- * The number of ports of a node that claims so many: the nearest possible one,
- * named as a warning if it is another one.
+ * The number of ports to assume for a node that claims `claimed`: the nearest
+ * possible number.  A correction is logged as a warning.
  */
 unsigned int dl_fabric_ports(const struct dl_log *log, unsigned int claimed, uint64_t guid,
 			     const char *name);
@@ -131,13 +131,13 @@ int dl_fabric_connect(struct dl_fabric *f, uint32_t a, uint32_t b);
 
 /*
  * Number the switches and index the GUIDs and LIDs.  An end port whose LIDs
- * are another's, or no unicast LIDs, is named as a warning and left without
- * one: no port can keep the others from being routed.  (65535 is what a port
- * says that has none.)  Of two, the one that claims fewer LIDs keeps them, then
- * a switch, then the first.  LIDs end where most switches' forwarding tables do,
- * so that the fewest end ports are lost: those with higher ones, or those of
- * switches with shorter tables, which dl_fabric_main_part() leaves out.  Returns 0, -EINVAL (two nodes share a GUID,
- * reported), -ENOMEM.
+ * belong to another port, or are not unicast LIDs, is logged as a warning and left
+ * without a LID, so that no port can keep the others from being routed.  (A port
+ * without a LID reports 65535.)  Of two ports that claim a LID, the one that claims
+ * fewer LIDs keeps it, then a switch, then the first.  The highest LID is chosen
+ * so that the fewest end ports are lost: those with higher LIDs, or those of
+ * switches with shorter forwarding tables, which dl_fabric_main_part() leaves out.
+ * Returns 0, -EINVAL (two nodes share a GUID, reported), -ENOMEM.
  */
 int dl_fabric_finish(struct dl_fabric *f, const struct dl_log *log);
 
@@ -190,6 +190,13 @@ static inline bool dl_fabric_is_switch(const struct dl_fabric *f, uint32_t node)
 	return f->nodes[node].type == DL_FABRIC_SWITCH;
 }
 
+/* The node of a switch (dense number). */
+static inline const struct dl_fabric_node *dl_fabric_switch_node(const struct dl_fabric *f,
+								 uint32_t sw)
+{
+	return &f->nodes[f->switches[sw]];
+}
+
 /* Does this port own LIDs?  A switch's port 0, and every adapter port. */
 static inline bool dl_fabric_is_end_port(const struct dl_fabric *f, uint32_t port)
 {
@@ -228,6 +235,15 @@ static inline bool dl_fabric_in_use(const struct dl_fabric *f, const struct dl_f
 	return !port || f->ports[n->first_port + port].peer != DL_NONE;
 }
 
+/* The end port at a switch's port: its own port 0, or that of an adapter; DL_NONE: none. */
+static inline uint32_t dl_fabric_end_at(const struct dl_fabric *f, const struct dl_fabric_node *sw,
+					unsigned int port)
+{
+	uint32_t end = port ? f->ports[sw->first_port + port].peer : sw->first_port;
+
+	return end != DL_NONE && dl_fabric_is_end_port(f, end) ? end : DL_NONE;
+}
+
 /*
  * The switch (dense number) at which an end port enters the fabric: itself
  * for a switch's port 0, the far end of the cable for an adapter's port.
@@ -237,7 +253,7 @@ uint32_t dl_fabric_access_switch(const struct dl_fabric *f, uint32_t end_port);
 
 /* ---- one fabric in another (match.c) ---------------------------------------- */
 
-/* Which nodes of one fabric another one has, by GUID and type. */
+/* The nodes of one fabric in another, matched by GUID and type. */
 struct dl_fabric_match {
 	const struct dl_fabric *from, *to; /* borrowed */
 	uint32_t *node;			   /* in `to`, by node of `from`; DL_NONE: not there */
@@ -368,7 +384,7 @@ unsigned int dl_fabric_vls_of_code(unsigned int code);
 #define DL_FABRIC_RATE_GBIT 11
 uint32_t dl_fabric_rate(unsigned int speed, unsigned int width);
 
-/* What both ends of a cable can do, as numbers of dl_fabric_port; 0: unknown at both. */
+/* The best speed and width that both ends of a cable support; 0: unknown at both. */
 struct dl_fabric_speed_width {
 	uint8_t speed, width;
 };
@@ -395,14 +411,14 @@ int dl_fabric_is_connected(const struct dl_fabric *f);
 
 /*
  * The part of a finished fabric that can be routed.  One device must not keep the
- * others from being routed, so switches with forwarding tables too short for the
- * LIDs in use and nodes that no cable connects to the rest are left out, and named.
- * *out is NULL if nothing is left out, or there is no switch.  Returns how many
- * nodes no cable connects to the rest, or -ENOMEM.  O(ports).
+ * others from being routed, so two kinds of nodes are logged and left out: switches
+ * whose forwarding tables are too short for the LIDs in use, and nodes that no cable
+ * connects to the rest.  *out is NULL if nothing is left out, or if there is no
+ * switch.  Returns the number of disconnected nodes, or -ENOMEM.  O(ports).
  */
 struct dl_fabric_part {
 	uint32_t from;		 /* the part of this end port; DL_NONE: the largest */
-	bool two_vls;		 /* nor few cables between switches with 1 data VL */
+	bool two_vls;		 /* leave out cables with 1 data VL, too, if they are few */
 	enum dl_log_level level; /* of messages about nodes */
 };
 

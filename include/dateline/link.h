@@ -275,6 +275,14 @@ static inline bool dl_link_arb_drops(const struct dl_link_arb_program *p, unsign
 	       !(p->listed >> vl & 1);
 }
 
+/* Does any entry, or an idle port, send packets of this data VL? */
+static inline bool dl_link_arb_sends(const struct dl_link_arb_program *p, unsigned int vl)
+{
+	return p->options.nvls == 1 || p->options.unlisted_vl == DL_LINK_UNLISTED_IDLE ||
+	       dl_link_arb_ready(&p->table[DL_LINK_ARB_HIGH], 1u << vl) ||
+	       dl_link_arb_ready(&p->table[DL_LINK_ARB_LOW], 1u << vl);
+}
+
 /* ---- flow control ----------------------------------------------------------- */
 
 /*

@@ -75,14 +75,14 @@ struct dl_route_options {
 	 */
 	unsigned int repair_seconds;
 	double (*clock)(void);
-	/* Proven and any-SL mode: what is not to be used; NULL: nothing. */
+	/* Proven and any-SL mode: what to avoid; NULL: nothing. */
 	const struct dl_route_avoided *avoid;
 };
 
 /* ---- planned changes (avoid.c) ---------------------------------------------- */
 
 /*
- * A list of cables and switches that are not to be used (rules A15): lines
+ * A list of cables and switches to avoid (rules A15), in lines such as
  *
  *	cable NAME/PORT
  *	switch NAME
@@ -98,9 +98,10 @@ int dl_route_avoid_read_stream(FILE *from, const char *name, const struct dl_log
 void dl_route_avoid_free(struct dl_route_avoid *a);
 
 enum dl_route_avoid_state {
-	DL_ROUTE_AVOID_ABSENT,	/* the fabric has no such cable or switch */
-	DL_ROUTE_AVOID_OUT,	/* no packet is sent across it */
-	DL_ROUTE_AVOID_ONLY_WAY /* it stays in use: others cannot be reached without it */
+	DL_ROUTE_AVOID_ABSENT,	  /* the fabric has no such cable or switch */
+	DL_ROUTE_AVOID_AMBIGUOUS, /* several nodes have this name */
+	DL_ROUTE_AVOID_OUT,	  /* no packet is sent across it */
+	DL_ROUTE_AVOID_ONLY_WAY	  /* it stays in use: some nodes are unreachable without it */
 };
 
 struct dl_route_avoided_item {
@@ -109,7 +110,7 @@ struct dl_route_avoided_item {
 	uint32_t port, sw;   /* the named end of a cable, or DL_NONE; the switch, or DL_NONE */
 	const char *name;    /* as in the list */
 	unsigned int number; /* of the port; 0: a switch */
-	bool unused;	     /* the caller's: have switches confirmed that nothing uses it? */
+	bool unused;	     /* set by the caller: switches have confirmed that nothing uses it */
 	/* DL_ROUTE_AVOID_ONLY_WAY: whom it would cut off, and the node of one of them. */
 	uint32_t switches, adapters, example;
 };
@@ -128,7 +129,7 @@ int dl_route_avoid_resolve(const struct dl_route_avoid *list, const struct dl_fa
 			   struct dl_route_avoided **out);
 void dl_route_avoided_free(struct dl_route_avoided *a);
 
-/* An item and what becomes of it, for people; its name alone. */
+/* Describe an item and its state, or its name only, for people. */
 #define DL_ROUTE_AVOID_TEXT 600
 void dl_route_avoid_text(const struct dl_route_avoided_item *item, const struct dl_fabric *f,
 			 char *out, size_t size);
@@ -136,7 +137,7 @@ void dl_route_avoid_name(const struct dl_route_avoided_item *item, const struct 
 			 char *out, size_t size);
 
 /*
- * What of the tables uses an item: forwarding entries that lead across it, and groups.
+ * How much of the tables uses an item: forwarding entries that lead across it, and groups.
  * O(switches x LIDs) for a switch.
  */
 struct dl_route_avoid_use {
@@ -197,7 +198,7 @@ struct dl_route_report {
 	uint32_t tree_routed;	  /* destination switches routed along the tree */
 	uint32_t moved;		  /* switches with another parent than in rules A9 */
 	uint32_t attempts;	  /* trees tried */
-	uint32_t rounds;	  /* times that the search began anew */
+	uint32_t rounds;	  /* times that the search started over */
 	bool timed_out;		  /* did the time for repairs run out? */
 	uint64_t pairs;		  /* of end ports and LIDs, all of them delivered */
 	/* Of the whole time; 0 unless the options have a clock. */
@@ -243,9 +244,9 @@ void dl_route_result_release(struct dl_route_result *r);
 bool dl_route_same_result(const struct dl_route_result *a, const struct dl_route_result *b);
 
 /*
- * Tell a snapshot what it holds: engine, mode ("proven-balanced" with balanced
- * ties), where path SLs come from, and
- * the coordinates, as the note dateline-torus.dump.  0 or -ENOMEM.
+ * Fill in what a snapshot says about its routing: engine, mode ("proven-balanced"
+ * with balanced ties), the source of the path SLs, and the coordinates, as the note
+ * dateline-torus.dump.  0 or -ENOMEM.
  */
 int dl_route_describe(const struct dl_torus *t, const struct dl_torus_config *c,
 		      const struct dl_route_options *o, struct dl_snapshot *s);
@@ -290,11 +291,11 @@ int dl_route_forwarding(const struct dl_torus *t, const struct dl_torus_config *
 			struct dl_tables *tables);
 
 /*
- * Let dl_verify() check tables, without the groups in them, together with groups
- * of all end ports on the tree, one for each choice of parallel cables: these may do
- * all that any group on it may do.  Bit s of `sls` and `multicast_sls` is set when
+ * Let dl_verify() check tables.  Their groups are replaced by groups of all end ports
+ * on the tree, one for each choice of parallel cables, which cause every dependency
+ * that any group on the tree can cause.  Bit s of `sls` and `multicast_sls` is set when
  * unicast packets and groups may use SL s; `sls` 0: the path SLs.  The result is the
- * caller's; a credit loop stands in it, channel by channel.  0 or -ENOMEM.
+ * caller's, and lists a credit loop channel by channel.  0 or -ENOMEM.
  */
 #define DL_ROUTE_MULTICAST_SLS (1u << 0 | 1u << 8)
 int dl_route_verify_sls(struct dl_tables *tables, const struct dl_route_tree *tree, uint16_t sls,
@@ -335,7 +336,7 @@ enum dl_route_port_kind {
 	DL_ROUTE_PORT_KINDS
 };
 
-/* What is configured for one kind; NULL or -1: nothing but the default. */
+/* The options of one kind; NULL or -1: not given. */
 struct dl_route_arb_words {
 	const char *high, *low; /* "VL:WEIGHT,VL:WEIGHT,..." */
 	int high_limit;
@@ -356,9 +357,9 @@ const char *dl_route_port_kind_name(enum dl_route_port_kind kind);
 
 /*
  * Put the user's tables and limits in place of the routing's on every port
- * that has arbitration tables.  A table that the user did not write stays.  Where
- * VLs that the routing uses would starve (rules B10), the user's tables are changed
- * so that they do not, and one error names the VLs.  Returns 0, -ENOMEM or -ENOSPC.
+ * that has arbitration tables.  A table that the user did not write stays.  If VLs
+ * in use would starve (rules B10), the user's tables are corrected, and one error
+ * names the VLs.  Returns 0, -ENOMEM or -ENOSPC.
  */
 int dl_route_arb_apply(const struct dl_route_arb_config *c, struct dl_tables *t,
 		       const struct dl_log *log);

@@ -138,10 +138,10 @@ struct dl_tables {
 #define DL_TABLES_NO_ROW 0xFFFF
 
 /*
- * Do the tables hold together, as whoever fills them promises and whoever
- * reads them relies on: every index within its array, every VL, SL and
- * multicast LID within its range?  0, or -EPROTO (reported).  One look at each
- * entry but those of the forwarding tables, which may say anything.
+ * Are the tables consistent: is every index within its array, and every VL, SL and
+ * multicast LID within its range?  Whoever fills tables promises that, and readers
+ * rely on it.  Forwarding entries may hold anything and are not checked.  0, or
+ * -EPROTO (reported).  O(entries).
  */
 int dl_tables_check(const struct dl_tables *t, const struct dl_log *log);
 
@@ -152,12 +152,12 @@ int dl_tables_check(const struct dl_tables *t, const struct dl_log *log);
  */
 int dl_tables_new(const struct dl_fabric *f, struct dl_tables **out);
 
-/* What the tables of such a fabric take, in bytes, but for path SLs and groups. */
+/* The size of such tables in bytes, without path SLs and groups. */
 uint64_t dl_tables_bytes(const struct dl_fabric *f);
 
 /*
- * The same tables as another fabric holds them, in which the same nodes (by
- * GUID) still have them.  Multicast groups are left out.  0 or -ENOMEM.
+ * Copy tables to another fabric: nodes with the same GUID keep theirs.  Multicast
+ * groups are left out.  0 or -ENOMEM.
  */
 int dl_tables_remap(const struct dl_tables *from, const struct dl_fabric *to,
 		    struct dl_tables **out);
@@ -166,12 +166,12 @@ int dl_tables_remap(const struct dl_tables *from, const struct dl_fabric *to,
 int dl_tables_row(struct dl_tables *t, dl_tables_sl2vl_row row);
 
 /*
- * Does nothing but bit 3 of an SL, the QoS level, say which VL a packet is on?
- * Then packets may carry any SL (rules A13).
+ * Does a packet's VL depend on no bit of its SL but bit 3, the QoS level?  Then
+ * packets may carry any SL (rules A13).
  */
 bool dl_tables_any_sl(const struct dl_tables *t);
 
-/* What tables ask of applications in this, in a sentence for people. */
+/* Which SLs applications may use with these tables: a sentence for people. */
 const char *dl_tables_sl_demand(const struct dl_tables *t);
 
 /* The number of an arbitration table, added if new.  -ENOMEM, -ENOSPC. */
@@ -223,10 +223,10 @@ static inline unsigned int dl_tables_path_sl(const struct dl_tables *t, uint32_t
 /* A switch's row to read, or NULL. */
 static inline const uint64_t *dl_tables_mask_find(const struct dl_tables_masks *m, uint32_t sw)
 {
-	const struct dl_tables_mask_rows *part = m->rows + sw / 64;
+	const struct dl_tables_mask_rows *part = m->rows ? m->rows + sw / 64 : NULL;
 	uint64_t bit = UINT64_C(1) << sw % 64;
 
-	if (!m->rows || !(part->present & bit))
+	if (!part || !(part->present & bit))
 		return NULL;
 	return part->words +
 	       (size_t)DL_TABLES_MASK_WORDS * __builtin_popcountll(part->present & (bit - 1));
@@ -260,14 +260,14 @@ int dl_tables_mask_set(struct dl_tables_masks *m, uint32_t sw, unsigned int port
 void dl_tables_masks_clear(struct dl_tables_masks *m);
 
 /*
- * In place of what is there.  Both share what neither changes: that costs little
- * time and memory.  0 or -ENOMEM.
+ * Replace masks by a copy.  The two share memory until one of them changes, so a
+ * copy is cheap.  0 or -ENOMEM.
  */
 int dl_tables_masks_copy(struct dl_tables_masks *to, const struct dl_tables_masks *from);
 
 bool dl_tables_masks_equal(const struct dl_tables_masks *a, const struct dl_tables_masks *b);
 
-/* Rows of 64 switches each that groups had lately, by their hash; zeroed at first. */
+/* Recent rows of groups, 64 switches each, by hash; zero it before use. */
 #define DL_TABLES_MASKS_SEEN 1024
 struct dl_tables_masks_seen {
 	struct dl_tables_mask_rows parts[DL_TABLES_MASKS_SEEN];
@@ -363,7 +363,7 @@ int dl_tables_read_file(struct dl_tables *t, enum dl_tables_file which, FILE *fr
 int dl_tables_read_lids(struct dl_fabric *f, FILE *from, const char *name,
 			const struct dl_log *log);
 
-/* Its groups alone: there are none then. */
+/* Free the groups only. */
 void dl_tables_free_groups(struct dl_tables *t);
 void dl_tables_free(struct dl_tables *t);
 
@@ -390,7 +390,7 @@ struct dl_cycle {
 /* ---- load of the cables ----------------------------------------------------- */
 
 /*
- * What unicast tables ask of the cables: how many pairs of end ports go over
+ * The load that unicast tables put on the cables: how many pairs of end ports use
  * each, and how many hops a packet makes on average.
  */
 struct dl_tables_load {
@@ -413,7 +413,7 @@ struct dl_tables_load {
  * packets to itself; a switch's own port 0 counts as an end port.  The fabric
  * needs LIDs.  `other` are other tables of the same fabric to compare with, or
  * NULL.  `among`, by port index, are the end ports whose packets to each other
- * count; NULL: all.  `log`, which may be NULL, is told progress.  O(switches) for
+ * count; NULL: all.  Progress goes to `log`, which may be NULL.  O(switches) for
  * each LID.  Returns 0 or -ENOMEM; released with dl_tables_load_release().
  */
 int dl_tables_load_count(const struct dl_tables *t, const struct dl_tables *other,
@@ -421,9 +421,9 @@ int dl_tables_load_count(const struct dl_tables *t, const struct dl_tables *othe
 void dl_tables_load_release(struct dl_tables_load *l);
 
 /*
- * What becomes of the packets to one LID after the other; ascending LIDs are fastest.
- * After dl_tables_paths_to(), whose LID somebody owns: do those from a switch arrive,
- * and how many switches do they pass, as far as they get?  Maps are not looked at.
+ * Paths to one LID after another; ascending LIDs are fastest.  After
+ * dl_tables_paths_to() with a LID in use: do packets from a switch arrive, and how many
+ * switches do they pass, even if they are lost?  SL-to-VL maps are ignored.
  * O(switches) for each LID.  0 or -ENOMEM.
  */
 struct dl_tables_paths;
@@ -466,14 +466,14 @@ struct dl_snapshot_about {
 /* A further text of a snapshot: "dateline-torus.dump", "dateline-partial.txt". */
 struct dl_snapshot_note {
 	char *name, *text;
-	size_t len; /* the text is ended by NUL, too */
+	size_t len; /* without the NUL that ends the text */
 };
 
-/* A fabric with its routing, and all that was found or is told with it. */
+/* A fabric, its routing, and what else a snapshot says. */
 struct dl_snapshot {
 	struct dl_fabric *fabric;
 	struct dl_tables *tables;
-	unsigned int parts; /* enum dl_snapshot_part: what was there */
+	unsigned int parts; /* enum dl_snapshot_part: what was found */
 	struct dl_snapshot_about about;
 	struct dl_snapshot_note *notes;
 	uint32_t nnotes, notes_cap;
@@ -502,9 +502,9 @@ const struct dl_snapshot_note *dl_snapshot_find_note(const struct dl_snapshot *s
 uint64_t dl_snapshot_fabric_id(const struct dl_fabric *f);
 
 /*
- * Write a snapshot: one file, dateline-snapshot(5).  It replaces what is there as
- * a whole: whatever interrupts it, readers find that or the new one.  Of `about`,
- * the fabric's number is filled in.  Returns 0 or a negative errno, reported;
+ * Write a snapshot: one file, dateline-snapshot(5).  One rename replaces an earlier
+ * file: whatever interrupts the writer, readers find the old file or the new one.  The
+ * fabric's number in `about` is filled in.  Returns 0 or a negative errno, reported;
  * -EPROTO as dl_tables_check().
  */
 int dl_snapshot_pack(const struct dl_snapshot *s, const char *path, const struct dl_log *log);
@@ -526,10 +526,10 @@ enum dl_snapshot_flags {
 int dl_snapshot_export(const struct dl_snapshot *s, const char *dir, unsigned int flags,
 		       const struct dl_log *log);
 
-/* What the routing engine writes into a directory that it is told to fill. */
+/* The file that the routing engine writes into its dump directory. */
 #define DL_SNAPSHOT_ENGINE_FILE "dateline.dls"
 
-/* Is a snapshot of that name to be a compact one: does it end in ".dls"? */
+/* Does the name of a snapshot end in ".dls"?  Then it is one file. */
 bool dl_snapshot_names_file(const char *path);
 
 /* Is this a compact snapshot, by its first bytes?  1, 0, or a negative errno. */

@@ -160,13 +160,22 @@ int dl_torus_discover_again(const struct dl_fabric *f, const struct dl_torus_con
 			    struct dl_torus **out);
 
 /*
- * Find a torus again without a configuration, by where its switches were: only
- * grid, fabric, nsites and site_sw of `before` need to be set.  What cables
- * contradict moves.  *c becomes a configuration of what was found.  Returns
- * 0, -EINVAL (next to nothing of it is there), -ENOMEM.
+ * Find a torus again without a configuration, from the earlier sites of its switches:
+ * only grid, fabric, nsites and site_sw of `before` need to be set.  Switches whose
+ * cables contradict their site move.  *c becomes a configuration of what was found.
+ * Returns 0, -EINVAL (hardly anything of it is left), -ENOMEM.
  */
 int dl_torus_recall(const struct dl_fabric *f, const struct dl_torus *before,
 		    const struct dl_log *log, struct dl_torus_config **c, struct dl_torus **out);
+
+/*
+ * Find a torus without a configuration: where switches were in `known`, which may be NULL,
+ * unless the cabling shows a whole torus that is another one; with `any` as
+ * dl_torus_discover_any() where nothing is known.  *c and *out are NULL before.
+ */
+int dl_torus_discover_known(const struct dl_fabric *f, const struct dl_torus *known, bool any,
+			    const struct dl_log *log, struct dl_torus_config **c,
+			    struct dl_torus **out);
 
 /* The switch at the far end of an off-torus switch's uplink, or DL_NONE. */
 static inline uint32_t dl_torus_uplink_switch(const struct dl_torus *t, uint32_t sw)
@@ -355,13 +364,13 @@ bool dl_torus_is_rooted(const struct dl_torus *t);
 /* What dl_torus_check_config() finds. */
 enum dl_torus_agreement {
 	DL_TORUS_AGREES,
-	DL_TORUS_OUTDATED,   /* seeds name switches that are not there, or links */
+	DL_TORUS_OUTDATED,   /* seeds name switches or links that do not exist */
 	DL_TORUS_CONTRADICTS /* the coordinates are wrong */
 };
 
 /*
- * Does a configuration contradict the fabric in a way that failures do not
- * explain?  Logs each contradiction as an error.  Returns an enum
+ * Does a configuration contradict the fabric in a way that failures cannot
+ * explain?  Each contradiction is logged as an error.  Returns an enum
  * dl_torus_agreement or -ENOMEM.
  */
 int dl_torus_check_config(const struct dl_torus *t, const struct dl_torus_config *c,
@@ -382,17 +391,18 @@ void dl_torus_report_changes(const struct dl_torus *before, const struct dl_toru
 			     uint32_t max, const struct dl_log *log);
 
 /*
- * Log how many of the sites hold a switch and how many of the hops their
- * cables, where not all do, and up to `max` of those that do not.
+ * Log how many sites lack a switch and how many hops lack cables, if any do, and
+ * name up to `max` of each.
  */
 void dl_torus_report_missing(const struct dl_torus *t, uint32_t max, const struct dl_log *log);
 
 /* ---- slow cables ------------------------------------------------------------ */
 
 /*
- * By port index of a cable's ends: its rate (dl_fabric_rate()), the median of its kind,
- * which also stands in for an unknown rate, and whether it is below that.  The cables
- * along a dimension are a kind, other cables between switches, and those to end ports.
+ * By port index of a cable's ends: its rate (dl_fabric_rate()), the median rate of its
+ * kind, which also replaces an unknown rate, and whether it is slower than that.  There
+ * are five kinds: cables along each dimension, other cables between switches, and
+ * cables to end ports.
  * `sw_site` is by switch; NULL: no coordinates are known.  0 or -ENOMEM.
  */
 struct dl_torus_speeds {

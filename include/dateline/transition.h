@@ -30,7 +30,6 @@ struct dl_transition {
 	uint64_t entries_closed; /* forwarding entries, ports in masks */
 	/* By dl_transition_interrupted(): */
 	uint64_t pairs_interrupted; /* work before and after, not in between */
-	uint32_t longest_route;	    /* to a LID with a closed entry; switches */
 	/* Blocks that differ, forwarding and multicast: SMPs. */
 	uint64_t writes; /* at once */
 	uint64_t writes_close, writes_open;
@@ -57,6 +56,9 @@ int dl_transition_interrupted(struct dl_transition *t);
  * -ENOMEM or -EPROTO as dl_verify().
  */
 int dl_transition_reconnect(const struct dl_transition *t, uint64_t *pairs);
+
+/* The end ports of these pairs, into an array with room for all ports; how many. */
+uint32_t dl_transition_reconnect_ends(const struct dl_transition *t, uint32_t *ends);
 
 /*
  * Leave entries for ports without a cable as they are, in place of closing them
@@ -157,8 +159,9 @@ struct dl_transition_move {
 struct dl_transition_waves {
 	bool safe; /* at every moment */
 	bool needs_drain;
-	bool in_phases;	    /* close, drain, open: by the plan's tables, not by `moves` */
-	bool closes_groups; /* the first step leaves groups the ports of both sets only */
+	bool in_phases;	     /* close, drain, open: by the plan's tables, not by `moves` */
+	bool closes_groups;  /* the first step leaves groups the ports of both sets only, */
+	bool empties_groups; /* ... or none */
 	struct dl_transition_step *steps;
 	uint32_t nsteps, steps_cap;
 	struct dl_transition_move *moves; /* forwarding; step by step, barrier by barrier */
@@ -182,6 +185,27 @@ int dl_transition_waves(struct dl_transition *t, uint64_t work, struct dl_transi
 uint64_t dl_transition_work(const struct dl_transition *t);
 
 void dl_transition_waves_release(struct dl_transition_waves *w);
+
+/* ---- packets that met an entry which has changed since (leftovers.c) -------------- */
+
+struct dl_transition_leftovers {
+	bool *lids;  /* by LID: an entry changes */
+	bool *ports; /* by port of the new fabric: such packets may wait for it */
+};
+
+/*
+ * Where a plan's leftover packets can wait, in any of its steps; before any of them is
+ * taken.  0 or -ENOMEM; release the result.
+ */
+int dl_transition_leftovers(const struct dl_transition *t, const struct dl_transition_waves *w,
+			    struct dl_transition_leftovers *out);
+void dl_transition_leftovers_release(struct dl_transition_leftovers *l);
+
+/*
+ * Switches on the longest path to the LIDs of a list (NULL: to any): as many a packet
+ * passes at most until it has left.  0 or -ENOMEM.
+ */
+int dl_transition_longest(const struct dl_tables *t, const bool *lids, uint32_t *hops);
 
 #ifdef __cplusplus
 }

@@ -46,16 +46,16 @@ struct dl_verify_starved {
 
 /* What is known of credit loops. */
 enum dl_verify_verdict {
-	DL_VERIFY_FREE,	      /* there is none: proven, whatever is not known */
-	DL_VERIFY_LOOP,	      /* there is one: packets that may be sent close it */
-	DL_VERIFY_NOT_JUDGED, /* SL-to-VL maps that decide are unknown */
-	DL_VERIFY_POSSIBLE    /* one, if pairs of unknown path SL may use any SL */
+	DL_VERIFY_FREE,	      /* proven: there is none, whatever is unknown */
+	DL_VERIFY_LOOP,	      /* there is one, and packets that may be sent close it */
+	DL_VERIFY_NOT_JUDGED, /* it depends on SL-to-VL maps that are unknown */
+	DL_VERIFY_POSSIBLE    /* one, if pairs without a known path SL may use any SL */
 };
 
 struct dl_verify_result {
 	const struct dl_fabric *fabric;
 	bool delivered;
-	bool credit_loop; /* was one found?  Without one, see verdict */
+	bool credit_loop; /* was one found?  If not, see verdict */
 	enum dl_verify_verdict verdict;
 	bool sl_stable;
 	bool sl_known;		     /* did the tables say which SLs are used? */
@@ -139,9 +139,9 @@ void dl_verify_result_free(struct dl_verify_result *v);
 int dl_verify_certificate(const struct dl_tables *t, const struct dl_verify_options *o, FILE *to);
 
 /*
- * Are tables safe for packets that carry the path SLs of others as well, which their
- * connections were granted before?  Both are of one fabric; `before` may have other
- * entries and maps.  0, -ENOMEM or -EPROTO as dl_verify().
+ * Are tables also safe for packets with path SLs of earlier tables, which their
+ * connections were granted?  Both are of one fabric; `before` may have other entries
+ * and maps.  0, -ENOMEM or -EPROTO as dl_verify().
  */
 int dl_verify_granted(const struct dl_tables *t, const struct dl_tables *before, bool *safe);
 
@@ -171,9 +171,9 @@ void dl_verify_mixture_release(struct dl_verify_mixture *m);
 
 /*
  * What several mixtures of the same n sets of tables, of one fabric, have in
- * common: it is worked out once.  The tables must stay as they are until
- * dl_verify_common_free(); NULL options are the defaults; the log hears
- * progress.  0, -ENOMEM or -EPROTO as dl_verify().
+ * common, computed once.  The tables must not change until dl_verify_common_free();
+ * NULL options are the defaults; progress goes to the log.  0, -ENOMEM or -EPROTO as
+ * dl_verify().
  */
 struct dl_verify_common;
 int dl_verify_common_new(const struct dl_tables *const *tables, unsigned int n,
@@ -201,31 +201,37 @@ struct dl_verify_entry {
 	uint8_t before, after; /* ports */
 	uint8_t time;
 	uint8_t goal; /* the port that the new tables have */
-	bool hidden;  /* for the moment, it counts as closed */
+	bool hidden;  /* treat it as closed for now */
 };
 
 /*
  * The channel dependencies of all packets that can be under way while entries move from
  * those of `held` to those of `opened`, tables of one fabric with the same SL-to-VL maps;
  * `closed` has those on which both agree.  Groups are those of `groups`, with the ports of
- * those of `joined`, if that is not NULL.  0; -ELOOP: there is a cycle before anything has
- * moved; -ENOMEM, -EPROTO.
+ * those of `joined`, if that is not NULL.  Besides the entries that differ, the `extra` ones
+ * may move: each once, of LIDs of which others differ.  0; -ELOOP: there is a cycle before
+ * anything has moved; -ENOMEM, -EPROTO.
  */
 struct dl_verify_moving;
+struct dl_verify_extra {
+	uint32_t sw;
+	uint16_t lid;
+};
 int dl_verify_moving_new(const struct dl_tables *held, const struct dl_tables *closed,
 			 const struct dl_tables *opened, const struct dl_tables *groups,
-			 const struct dl_tables *joined, struct dl_verify_moving **out);
+			 const struct dl_tables *joined, const struct dl_verify_extra *extra,
+			 uint32_t nextra, struct dl_verify_moving **out);
 void dl_verify_moving_free(struct dl_verify_moving *m);
 
-/* LIDs with entries that differ, and these entries, in order of switches. */
+/* LIDs with entries that differ, and these entries, in order of switches; then the extra ones. */
 uint32_t dl_verify_moving_count(const struct dl_verify_moving *m);
 const struct dl_verify_entry *dl_verify_moving_entries(const struct dl_verify_moving *m, uint32_t i,
 						       uint16_t *lid, uint32_t *n);
 
-/* What it has cost so far: how often packets were followed across a link. */
+/* The cost so far: how often packets were followed across a link. */
 uint64_t dl_verify_moving_followed(const struct dl_verify_moving *m);
 
-/* One that is to have another port, from a time on. */
+/* An entry that gets another port at a time. */
 struct dl_verify_move {
 	uint32_t entry; /* number in the LID's list */
 	uint8_t port;
@@ -245,9 +251,9 @@ struct dl_verify_blocker {
 };
 
 /*
- * What is in the way of entries that were refused: old entries without which the
- * dependency would vanish on which most refusals stand, for the fewest LIDs; those of
- * some LID, if nothing else helps.  `out` has room for all entries.  0 or -ENOMEM.
+ * What blocks entries that were refused: the old entries that cause the dependency
+ * behind most refusals, chosen so that the fewest LIDs are concerned; all old entries
+ * of some LID, if nothing else helps.  `out` has room for all entries.  0 or -ENOMEM.
  */
 int dl_verify_moving_blockers(struct dl_verify_moving *m, const struct dl_verify_blocker *refused,
 			      uint32_t nrefused, struct dl_verify_blocker *out, uint32_t *n);

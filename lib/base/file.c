@@ -2,10 +2,10 @@
 /*
  * Files that are there as a whole or not at all.
  *
- * Problem.  Who writes as root into a directory that others can write must not
- * follow what they plant there, under the file's own name or a name that they
- * can predict.  And a full disk, a signal or a loss of power must leave the
- * file that was there, or the new one, and nothing between them.
+ * Problem.  A writer that runs as root, in a directory that others can write to, must
+ * not follow links that they plant there, under the file's own name or a predictable
+ * one.  And a full disk, a signal or a loss of power must leave either the old file
+ * or the new one, never a mixture.
  *
  * Method.  The bytes go into a file without a name in the same directory, or,
  * where the file system has none such, into a new one under a random name.
@@ -167,7 +167,7 @@ int dl_file_flush(FILE *to, int err)
 {
 	if (!err && (fflush(to) || ferror(to)))
 		err = -EIO;
-	/* A writer says no more than -EIO; one more byte tells the cause. */
+	/* A writer reports -EIO only; writing one more byte reveals the cause. */
 	errno = 0;
 	if (err == -EIO && (putc('\n', to) == EOF || fflush(to)) && errno)
 		err = -errno;

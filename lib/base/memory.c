@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A stream into memory that tells when there was too little: open_memstream()
- * loses what does not fit, and says nothing.
+ * A stream into memory that reports when memory ran out: open_memstream() silently
+ * loses what does not fit.
  */
 #include "config.h"
 

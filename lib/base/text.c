@@ -90,9 +90,11 @@ int dl_text_next(struct dl_text *t)
 	if (state < 0 || t->next == t->end)
 		return state < 0 ? state : 0;
 	end = memchr(t->next, '\n', t->end - t->next);
+	t->line++;
+	if (!end && t->whole)
+		return dl_text_error(t, "the file ends within a line: it may have been cut off");
 	if (!end)
 		end = t->end; /* there is room behind it */
-	t->line++;
 	t->at = t->next;
 	len = end - t->at;
 	t->next = end < t->end ? end + 1 : end;
@@ -102,6 +104,31 @@ int dl_text_next(struct dl_text *t)
 	if (t->zero && t->zero < t->next)
 		text_find_lines(t);
 	return memchr(t->at, '\0', len) ? dl_text_error(t, "a byte 0: expected text") : 1;
+}
+
+int dl_text_each(FILE *from, const char *name, const struct dl_log *log, dl_text_line line,
+		 void *context)
+{
+	struct dl_text t;
+	int err = 0;
+
+	dl_text_begin(&t, from, name, log);
+	while (!err && (err = dl_text_next(&t)) > 0)
+		err = line(context, &t);
+	dl_text_end(&t);
+	return err;
+}
+
+int dl_text_each_of(const char *path, const struct dl_log *log, dl_text_line line, void *context)
+{
+	FILE *from = fopen(path, "re");
+	int err = from ? 0 : -errno;
+
+	if (err)
+		return dl_fail(log, err, "cannot read %s: %s", path, strerror(-err));
+	err = dl_text_each(from, path, log, line, context);
+	fclose(from);
+	return err;
 }
 
 void dl_text_append(char *out, size_t size, const char *format, ...)

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -135,8 +134,9 @@ static const char *yaml_found(const struct dl_yaml_node *n)
 		       "nothing";
 }
 
-int dl_yaml_value(struct dl_yaml *y, const struct dl_yaml_node *n, const struct dl_setting *s,
-		  void *to)
+/* `quoted`: may a number stand in quotes? */
+static int yaml_take(struct dl_yaml *y, const struct dl_yaml_node *n, const struct dl_setting *s,
+		     bool quoted, void *to)
 {
 	const char *text = yaml_scalar(n);
 	char why[256];
@@ -150,7 +150,7 @@ int dl_yaml_value(struct dl_yaml *y, const struct dl_yaml_node *n, const struct 
 	if (dl_broken(y->log, s->type != DL_SETTING_BORROW))
 		return -EPROTO;
 	/* "5" in quotes is a text that looks like a number. */
-	if (text && (s->type == DL_SETTING_NUMBER || s->type == DL_SETTING_DECIMAL) &&
+	if (text && !quoted && (s->type == DL_SETTING_NUMBER || s->type == DL_SETTING_DECIMAL) &&
 	    yaml_inside(n)->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
 		text = NULL;
 	if (text) {
@@ -166,16 +166,35 @@ int dl_yaml_value(struct dl_yaml *y, const struct dl_yaml_node *n, const struct 
 	return err;
 }
 
+int dl_yaml_value(struct dl_yaml *y, const struct dl_yaml_node *n, const struct dl_setting *s,
+		  void *to)
+{
+	return yaml_take(y, n, s, false, to);
+}
+
+static struct dl_setting yaml_number(const char *what, int64_t min, int64_t max)
+{
+	return (struct dl_setting){ .name = what,
+				    .type = DL_SETTING_NUMBER,
+				    .size = sizeof(int64_t),
+				    .min = min,
+				    .max = max };
+}
+
 int dl_yaml_number(struct dl_yaml *y, const struct dl_yaml_node *n, const char *what, int64_t min,
 		   int64_t max, int64_t *out)
 {
-	const struct dl_setting s = { .name = what,
-				      .type = DL_SETTING_NUMBER,
-				      .size = sizeof(*out),
-				      .min = min,
-				      .max = max };
+	const struct dl_setting s = yaml_number(what, min, max);
 
-	return dl_yaml_value(y, n, &s, out);
+	return yaml_take(y, n, &s, false, out);
+}
+
+int dl_yaml_number_key(struct dl_yaml *y, const struct dl_yaml_node *n, const char *what,
+		       int64_t min, int64_t max, int64_t *out)
+{
+	const struct dl_setting s = yaml_number(what, min, max);
+
+	return yaml_take(y, n, &s, true, out);
 }
 
 int dl_yaml_word(struct dl_yaml *y, const struct dl_yaml_node *n, const char *what,

@@ -6,9 +6,11 @@
  * of each VL in front of its link; whenever a VL's place is empty, the SL
  * table (slarb.h) says which queue pair makes the next packet, among the SLs
  * that map to such a VL.  Which of the packets goes first is up to the VL
- * arbiter of the port.  An SL table decides alone: with one, another packet is
- * made only when all that wait lack credit.  A place is empty again when the tail has left, so the
- * time for changing queue pair is not hidden behind the packet before it.
+ * arbiter of the port.  An SL table decides alone: with one, a packet is made when
+ * the one before it has left, and of an SL that has credit for it.  (In wormhole
+ * switching also while the one before it lacks credit for its next flit.)  A place
+ * is empty again when the tail has left, so the time for changing queue pair is
+ * not hidden behind the packet before it.
  *
  * Messages are taken from the source when the flow has come to them: a
  * backlog of any length costs no memory.
@@ -35,6 +37,21 @@ static unsigned int sl_of_message(const struct dl_emu *e, const struct dl_emu_ad
 	if (path && m->dlid < DL_TABLES_MCAST_LID)
 		sl = *path;
 	return (sl == DL_TABLES_NO_SL ? 0 : sl & 15) | (m->level ? 8 : 0);
+}
+
+/* Somebody wants to know what happens to packets; all flits have the packet's number. */
+static void number_packet(struct dl_emu *e, uint32_t packet, bool first, uint64_t created)
+{
+	const struct dl_emu_pkt *pk = &e->packets[packet];
+
+	e->made += first;
+	e->numbers[packet] = e->made;
+	if (first)
+		dl_emu_report_step(e,
+				   &(struct dl_emu_step){ .kind = DL_EMU_STEP_MADE,
+							  .vl = dl_emu_vl_of(pk->in),
+							  .waited = e->now - created },
+				   packet, dl_emu_port_of(pk->in));
 }
 
 /* Put a packet, or the flits of one, in front of the link. */
@@ -73,6 +90,10 @@ static void make_packet(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flo
 			.early = f->message.number,
 		};
 		dl_emu_wait_for(e, packet, channel);
+		if (e->sequence)
+			dl_emu_rc_number(e, flow, packet);
+		if (e->numbers)
+			number_packet(e, packet, flags & DL_EMU_PK_HEAD, f->message.at);
 		flags &= ~DL_EMU_PK_HEAD;
 	}
 	e->totals.injected++;
@@ -120,16 +141,25 @@ static void message_sent(struct dl_emu *e, uint32_t flow)
 	dl_emu_flow_next(e, flow);
 }
 
+static uint32_t headers_of(const struct dl_emu_flow *f)
+{
+	return f->message.dlid >= DL_TABLES_MCAST_LID ? DL_EMU_MCAST_HEADERS : DL_EMU_HEADERS;
+}
+
+/* Of a flow's message, what the next packet carries. */
+static uint32_t next_data(const struct dl_emu *e, const struct dl_emu_flow *f)
+{
+	return f->left < e->c.mtu ? f->left : e->c.mtu;
+}
+
 /* The next packet of a queue pair that was given its turn. */
 static void make_data(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 {
 	struct dl_emu_flow *f = &e->flows[flow];
-	uint32_t data = f->left < e->c.mtu ? f->left : e->c.mtu;
+	uint32_t data = next_data(e, f), bytes = data + headers_of(f);
 	bool last = f->left <= e->c.mtu;
-	uint32_t bytes = data + (f->message.dlid >= DL_TABLES_MCAST_LID ? DL_EMU_MCAST_HEADERS :
-									  DL_EMU_HEADERS);
-	unsigned int vl = a->sl_vl[f->sl];
-	bool none = vl == DL_EMU_NO_VL;
+	unsigned int sl = f->sl, vl = a->sl_vl[sl];
+	bool none = vl == DL_EMU_NO_VL, reliable = dl_emu_is_reliable(e, flow), more;
 
 	f->left -= data;
 	if (none || dl_link_arb_drops(e->ports[a->port].arb.program, vl)) {
@@ -137,7 +167,7 @@ static void make_data(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 		e->totals.dropped++;
 		e->totals.drops[none ? DL_EMU_DROP_NO_VL : DL_EMU_DROP_UNLISTED]++;
 		e->ports[a->port].discards++;
-		if (last && f->window)
+		if (last && f->window && !reliable)
 			dl_emu_message_at(e,
 					  e->now + dl_emu_rate_time(e->ports[a->port].rate, bytes),
 					  flow, DL_EMU_EV_ENDED);
@@ -145,23 +175,58 @@ static void make_data(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 		a->free_sls &= ~a->vl_sls[vl];
 		make_packet(e, a, flow, data, bytes, vl, last ? DL_EMU_PK_LAST : 0);
 	}
+	if (reliable)
+		dl_emu_rc_sent(e, flow);
 	pace_flow(e, f, dl_emu_rate_time(e->ports[a->port].rate, bytes));
-	dl_emu_sl_sched_charge(&a->sched, flow, data, !last && f->paced_until <= e->now);
+	/* A message that is due already is work, too: the turn goes on. */
 	if (last)
 		message_sent(e, flow);
-	else if (f->paced_until > e->now)
+	more = f->active && f->sl == sl && f->paced_until <= e->now;
+	dl_emu_sl_sched_charge(&a->sched, flow, data, more);
+	if (f->active && !more && (!last || f->paced_until <= e->now))
 		line_up_flow(e, a, flow);
 }
 
-/* With an SL table: does a packet that it chose wait for nothing but the link? */
-static bool order_stands(const struct dl_emu *e, const struct dl_emu_adapter *a)
+/* Could a port send the next packet of a queue pair, or must it throw it away? */
+static bool next_can_go(struct dl_emu *e, const struct dl_emu_adapter *a, uint32_t flow)
 {
-	const struct dl_emu_link_port *p = &e->ports[a->port];
+	const struct dl_emu_flow *f = &e->flows[flow];
+	struct dl_emu_link_port *p = &e->ports[a->port];
+	unsigned int vl = a->sl_vl[f->sl];
+	uint32_t bytes = next_data(e, f) + headers_of(f);
 
+	if (vl == DL_EMU_NO_VL || dl_link_arb_drops(p->arb.program, vl))
+		return true;
+	bytes = e->mode.worms && bytes > e->c.flit ? e->c.flit : bytes;
+	dl_emu_see_credit(e, &p->vl[vl]);
+	return dl_link_credit_may_send(&p->vl[vl].tx, dl_emu_units(e, bytes));
+}
+
+/* The SLs that may make a packet now. */
+static unsigned int sls_able(struct dl_emu *e, const struct dl_emu_adapter *a)
+{
+	unsigned int able = a->sched.ready & a->free_sls, ready = able;
+	struct dl_emu_link_port *p = &e->ports[a->port];
+
+	if (!a->sched.turn.table)
+		return able;
 	for (unsigned int vls = p->waiting & ((1u << p->vls) - 1); vls; vls &= vls - 1)
-		if (a->sched.turn.table && dl_emu_has_credit(e, &p->vl[__builtin_ctz(vls)]))
-			return true;
-	return false;
+		if (dl_link_arb_sends(p->arb.program, __builtin_ctz(vls)) &&
+		    dl_emu_has_credit(e, &p->vl[__builtin_ctz(vls)]))
+			return 0;
+	if (p->hold || p->unheard)
+		return 0;
+	for (; ready; ready &= ready - 1) {
+		unsigned int sl = __builtin_ctz(ready);
+
+		if (!next_can_go(e, a, a->sched.queue[sl].head)) {
+			able &= ~(1u << sl);
+			dl_emu_wait_for_credit(e, p, 1u << a->sl_vl[sl]);
+		}
+	}
+	if (!able)
+		dl_emu_note_starved(e, p);
+	return able;
 }
 
 /* Let queue pairs make packets for all VLs that have a place for one. */
@@ -170,8 +235,8 @@ void dl_emu_fill(struct dl_emu *e, struct dl_emu_adapter *a)
 	bool change;
 	uint32_t flow;
 
-	while (a->sched.ready & a->free_sls && !a->changing && !e->err && !order_stands(e, a)) {
-		flow = dl_emu_sl_sched_pick(&a->sched, a->free_sls, &change);
+	while (a->sched.ready & a->free_sls && !a->changing && !e->err) {
+		flow = dl_emu_sl_sched_pick(&a->sched, sls_able(e, a), &change);
 		if (flow == DL_EMU_NO_QP)
 			break;
 		if (change && e->c.qp_change_ps && a->sched.current != DL_EMU_NO_QP) {
@@ -185,33 +250,80 @@ void dl_emu_fill(struct dl_emu *e, struct dl_emu_adapter *a)
 	}
 }
 
+/* There may be packets to make, and to send. */
+void dl_emu_send_more(struct dl_emu *e, struct dl_emu_adapter *a)
+{
+	dl_emu_fill(e, a);
+	dl_emu_transmit(e, &e->ports[a->port]);
+}
+
 void dl_emu_qp_switched(struct dl_emu *e, uint32_t adapter)
 {
 	struct dl_emu_adapter *a = &e->adapters[adapter];
 
 	a->changing = false;
 	make_data(e, a, a->changing_to);
-	dl_emu_fill(e, a);
-	dl_emu_transmit(e, &e->ports[a->port]);
+	dl_emu_send_more(e, a);
+}
+
+/* A flow has a message, and knows how much of it is left. */
+static void begin_sending(struct dl_emu *e, uint32_t flow)
+{
+	struct dl_emu_flow *f = &e->flows[flow];
+	struct dl_emu_adapter *a = &e->adapters[f->adapter];
+
+	f->active = true;
+	f->sl = sl_of_message(e, a, &f->message);
+	line_up_flow(e, a, flow);
+}
+
+/* False: it goes over no reliable connection. */
+static bool start_reliable(struct dl_emu *e, uint32_t flow)
+{
+	const struct dl_emu_message *m = dl_emu_rc_message(e, flow);
+
+	if (m->smp || m->dlid >= DL_TABLES_MCAST_LID) {
+		e->flows[flow].message = *m;
+		return false;
+	}
+	dl_emu_rc_append(e, flow);
+	if (!e->flows[flow].active && dl_emu_rc_next(e, flow))
+		begin_sending(e, flow);
+	return true;
 }
 
 static void start_message(struct dl_emu *e, uint32_t flow)
 {
 	struct dl_emu_flow *f = &e->flows[flow];
 	struct dl_emu_adapter *a = &e->adapters[f->adapter];
+	bool traffic = flow < e->source.nflows;
 
 	f->waiting = false;
-	e->totals.messages++;
+	e->totals.messages += traffic;
+	if (e->senders && traffic && start_reliable(e, flow))
+		return;
 	if (f->message.smp) {
 		f->sl = 0;
 		make_packet(e, a, flow, DL_EMU_SMP_DATA, DL_EMU_SMP_BYTES, DL_LINK_VL_SMP,
 			    DL_EMU_PK_LAST);
 		return;
 	}
-	f->active = true;
 	f->left = f->message.bytes ? f->message.bytes : 1;
-	f->sl = sl_of_message(e, a, &f->message);
-	line_up_flow(e, a, flow);
+	begin_sending(e, flow);
+}
+
+/* The next message of a flow, or acknowledgement of an adapter. */
+static bool take_message(struct dl_emu *e, uint32_t flow)
+{
+	struct dl_emu_message *m = &e->flows[flow].message;
+
+	if (flow >= e->source.nflows)
+		return dl_emu_rc_next_ack(e, flow, m);
+	if (!e->source.next(e->source.context, flow, e->now, m))
+		return false;
+	if (e->senders)
+		dl_emu_rc_due(e, flow);
+	return true;
 }
 
 /* A flow without a message under way: take its next one. */
@@ -219,10 +331,12 @@ void dl_emu_flow_next(struct dl_emu *e, uint32_t flow)
 {
 	struct dl_emu_flow *f = &e->flows[flow];
 
+	if (e->senders && flow < e->source.nflows && !f->active && dl_emu_rc_next(e, flow))
+		begin_sending(e, flow);
 	while (!f->active && !f->waiting && !f->ended && !e->err) {
 		if (f->window && f->under_way >= f->window)
 			return;
-		if (!e->source.next(e->source.context, flow, e->now, &f->message)) {
+		if (!take_message(e, flow)) {
 			f->ended = true;
 			return;
 		}
@@ -249,6 +363,10 @@ void dl_emu_message(struct dl_emu *e, uint64_t what)
 		flow_becn(e, f);
 		return;
 	}
+	if (what & DL_EMU_EV_TIMEOUT) {
+		dl_emu_rc_timeout(e, flow);
+		return;
+	}
 	if (what & DL_EMU_EV_ENDED)
 		f->under_way--;
 	else if (what & DL_EMU_EV_PACED)
@@ -257,36 +375,33 @@ void dl_emu_message(struct dl_emu *e, uint64_t what)
 		start_message(e, flow);
 	if (!f->active)
 		dl_emu_flow_next(e, flow);
-	dl_emu_fill(e, a);
-	dl_emu_transmit(e, &e->ports[a->port]);
+	dl_emu_send_more(e, a);
 }
 
 /* A flow has something to send again. */
 void dl_emu_flow_again(struct dl_emu *e, uint32_t flow)
 {
-	struct dl_emu_adapter *a = &e->adapters[e->flows[flow].adapter];
-
 	e->flows[flow].ended = false;
 	dl_emu_flow_next(e, flow);
-	dl_emu_fill(e, a);
-	dl_emu_transmit(e, &e->ports[a->port]);
+	dl_emu_send_more(e, &e->adapters[e->flows[flow].adapter]);
 }
 
 static bool is_program_flow(const struct dl_emu *e, uint32_t flow)
 {
-	return e->source.program && flow >= e->source.first;
+	return e->source.program && flow >= e->source.first && flow < e->source.nflows;
 }
 
 /*
  * The flow that is to learn when the last bit of a message leaves: that of
- * multicast in a closed loop, and that of a program.
+ * multicast in a closed loop, and that of a program, unless acknowledgements tell.
  */
 static uint32_t flow_that_waits(const struct dl_emu *e, unsigned int flags, uint32_t flow)
 {
 	bool multicast = flags & DL_EMU_PK_MCAST && e->flows[flow].window;
 
-	return flags & DL_EMU_PK_LAST && (multicast || is_program_flow(e, flow)) ? flow :
-										   DL_EMU_NIL;
+	bool program = is_program_flow(e, flow) && !e->senders;
+
+	return flags & DL_EMU_PK_LAST && (multicast || program) ? flow : DL_EMU_NIL;
 }
 
 /* An adapter's packet leaves: its place is free again when the tail has gone. */
@@ -371,7 +486,7 @@ static void take_packet(struct dl_emu *e, uint32_t packet)
 		dl_emu_lose(e, packet, discard - 1);
 	else if (!dl_emu_is_for(e, pk->dlid, port))
 		dl_emu_lose(e, packet, DL_EMU_DROP_WRONG_END);
-	else
+	else if (!e->sequence || dl_emu_rc_take(e, packet, port))
 		dl_emu_deliver(e, packet, port);
 	dl_emu_release(e, in, units);
 }

@@ -82,7 +82,7 @@ static int at_rest(struct dl_emu *e)
 
 	if (!err && is_empty(e))
 		return DL_EMU_DONE;
-	if (!err && !e->look.cycle.n && !e->c.hoq_life_ps)
+	if (!err && !e->look.cycle.n && !e->c.hoq_life_ps && !e->entered)
 		err = dl_emu_look_for_deadlock(e);
 	if (err < 0)
 		return err;
@@ -103,7 +103,7 @@ static int check_regularly(struct dl_emu *e)
 		blocked |= e->split.shard[i]->look.blocked;
 		e->split.shard[i]->look.blocked = false;
 	}
-	if (!blocked || e->look.cycle.n || e->c.hoq_life_ps)
+	if (!blocked || e->look.cycle.n || e->c.hoq_life_ps || e->entered)
 		return 0;
 	found = dl_emu_look_for_deadlock(e);
 	return found > 0 ? e->c.stop_on_deadlock : found;

@@ -298,6 +298,8 @@ int dl_emu_swap_tables(struct dl_emu *e, const struct dl_tables *t)
 	for (uint32_t a = 0; !err && a < e->nadapters; a++)
 		dl_emu_adapter_maps(e, &e->adapters[a]);
 	dl_emu_share(e);
+	for (uint32_t a = 0; !err && a < e->nadapters; a++)
+		dl_emu_fill(dl_emu_shard(e, e->adapters[a].port), &e->adapters[a]);
 	for (uint32_t i = 0; !err && i < e->nports; i++)
 		dl_emu_transmit(dl_emu_shard(e, i), &e->ports[i]);
 	dl_emu_open_mail(e);

@@ -251,6 +251,10 @@ static uint32_t copy_packet(struct dl_emu *e, uint32_t parent)
 	e->origins[packet] = e->origins[parent];
 	e->origins[packet].parent = parent;
 	e->origins[packet].copies = 0;
+	if (e->numbers)
+		e->numbers[packet] = e->numbers[parent];
+	if (e->sequence)
+		e->sequence[packet].kind = DL_EMU_RC_NONE;
 	return packet;
 }
 
@@ -393,26 +397,50 @@ void dl_emu_drop_waiting(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cau
 	dl_emu_copy_gone(e, parent);
 }
 
-/* A packet has begun to wait: it must not do so for ever. */
+/* When the switch that a packet is in discards it. */
+static uint64_t packet_expiry(const struct dl_emu *e, uint32_t packet)
+{
+	if (e->packets[packet].flags & DL_EMU_PK_COPY)
+		packet = e->origins[packet].parent;
+	return e->entered ? e->entered[packet] + e->c.lifetime_ps : UINT64_MAX;
+}
+
+/*
+ * A packet has begun to wait: it must not do so for ever.  Those behind it in its buffer
+ * have come later, so it is enough to look at the first one.
+ */
 void dl_emu_limit_wait(struct dl_emu *e, uint32_t packet, uint32_t out)
 {
-	if (e->packets[packet].flags & DL_EMU_PK_HEAD)
+	uint64_t at = packet_expiry(e, packet);
+
+	if (!(e->packets[packet].flags & DL_EMU_PK_HEAD))
+		return;
+	if (e->c.hoq_life_ps)
 		dl_emu_channel_at(e, e->now + e->c.hoq_life_ps, DL_EMU_EV_HOQ,
+				  e->packets[packet].in, dl_emu_output_of(e, out));
+	if (e->entered)
+		dl_emu_channel_at(e, at > e->now ? at : e->now, DL_EMU_EV_HOQ,
 				  e->packets[packet].in, dl_emu_output_of(e, out));
 }
 
-/* Has the head of a buffer waited for all of its lifetime? */
+/* Has the head of a buffer waited, or been there, for all of its lifetime? */
 void dl_emu_expire(struct dl_emu *e, uint32_t in, uint32_t output)
 {
 	const struct dl_emu_switch *s = dl_emu_switch_of(e, &e->ports[dl_emu_port_of(in)]);
 	struct dl_emu_link_port *p = &e->ports[s->ports[output >> 4]];
 	uint32_t packet = p->vl[output & 15].head;
+	bool old;
 
 	while (packet != DL_EMU_NIL && e->packets[packet].in != in)
 		packet = e->packets[packet].wait_next;
-	if (packet == DL_EMU_NIL || e->packets[packet].since + e->c.hoq_life_ps != e->now)
+	if (packet == DL_EMU_NIL)
+		return;
+	old = packet_expiry(e, packet) <= e->now;
+	if (!old && (!e->c.hoq_life_ps || e->packets[packet].since + e->c.hoq_life_ps != e->now))
 		return;
 	dl_emu_drop_waiting(e, packet,
-			    p->hold & DL_EMU_DOWN ? DL_EMU_DROP_DEAD_LINK : DL_EMU_DROP_HOQ_LIFE);
+			    p->hold & DL_EMU_DOWN ? DL_EMU_DROP_DEAD_LINK :
+			    old			  ? DL_EMU_DROP_LIFETIME :
+						    DL_EMU_DROP_HOQ_LIFE);
 	dl_emu_transmit(e, p); /* the next one may be smaller */
 }

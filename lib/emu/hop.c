@@ -39,9 +39,9 @@ enum hop_kind { HOP_ANY, HOP_PLAIN, HOP_CHOOSY };
 
 unsigned int dl_emu_is_plain(const struct dl_emu *e)
 {
-	if (!e->mode.looks_ahead || e->mode.timers || e->c.hoq_life_ps ||
-	    e->c.switching != DL_EMU_CUT_THROUGH || e->c.buffer > DL_LINK_CREDIT_WINDOW ||
-	    e->c.chunk > 1)
+	if (!e->mode.looks_ahead || e->mode.timers || e->c.hoq_life_ps || e->numbers ||
+	    e->entered || e->c.switching != DL_EMU_CUT_THROUGH ||
+	    e->c.buffer > DL_LINK_CREDIT_WINDOW || e->c.chunk > 1 || e->c.sl_table)
 		return HOP_ANY;
 	return e->mode.choosy || e->mode.voq || e->marks ? HOP_CHOOSY : HOP_PLAIN;
 }
@@ -72,6 +72,21 @@ HOT void send_next(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind p
 		send_choosy(e, p);
 	else
 		send_any(e, p);
+}
+
+/* What happens at a port; of a packet that is sent, how long it has waited. */
+APART void report_step(const struct dl_emu *e, const struct dl_emu_link_port *p,
+		       enum dl_emu_step_kind kind, uint32_t packet, unsigned int vl,
+		       uint32_t credit)
+{
+	uint64_t since = kind == DL_EMU_STEP_SENT ? e->packets[packet].since : e->now;
+
+	dl_emu_report_step(e,
+			   &(struct dl_emu_step){ .kind = kind,
+						  .vl = vl,
+						  .waited = e->now - since,
+						  .credit = vl == DL_LINK_VL_SMP ? 0 : credit },
+			   packet, p->number);
 }
 
 /* ---- the receiver's side ------------------------------------------------ */
@@ -129,7 +144,8 @@ HOT void deliver_credit(struct dl_emu *e, uint32_t channel, const struct dl_emu_
 	struct dl_emu_vl_port *o = dl_emu_vl_at(e, channel);
 
 	dl_emu_see_credit(e, o);
-	if ((!plain && (e->mode.timers || fcp->op)) || o->credit_at != DL_EMU_NEVER ||
+	if ((!plain && (e->mode.timers || fcp->op || dl_emu_has_sl_table(e, channel))) ||
+	    o->credit_at != DL_EMU_NEVER ||
 	    (o->head != DL_EMU_NIL && !dl_link_credit_may_send(&o->tx, e->terms.largest))) {
 		dl_emu_expect_credit(e, channel, fcp, at);
 		return;
@@ -159,7 +175,6 @@ HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind pl
 {
 	unsigned int v = __builtin_ctz(p->fcp);
 	struct dl_emu_vl_port *in = &p->vl[v];
-	/* (Of other VLs a plain run need not even look at the books.) */
 	bool news = (!plain || p->unreported >> v & 1) && dl_link_credit_unsent(&in->rx);
 	bool greets = !plain && p->greet >> v & 1;
 	uint32_t channel = dl_emu_channel(p->peer, v);
@@ -175,7 +190,7 @@ HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind pl
 	if (p->waiting | p->fcp)
 		wake_later(e, p);
 	else if (!plain)
-		dl_emu_note_idle(e, p);
+		dl_emu_note_nothing(e, p);
 	/* A number that the sender knows changes nothing, unless one got lost. */
 	if (!news && !greets && (plain || !e->mode.timers))
 		return;
@@ -188,6 +203,8 @@ HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind pl
 	carried = (struct dl_emu_fcp){ fcp.fccl, fcp.fctbs, plain ? fcp.fctbs : dl_emu_sound(e, in),
 				       fcp.op };
 	at = p->busy_until + p->delay + e->c.credit_latency_ps;
+	if (!plain && e->numbers)
+		report_step(e, p, DL_EMU_STEP_CREDIT, DL_EMU_NIL, v, in->rx.free);
 	if (p->to == DL_EMU_TO_SHARD)
 		dl_emu_mail_credit(e, p->peer, channel, at, &carried);
 	else
@@ -288,6 +305,8 @@ HOT void send_packet(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t pack
 		if (!plain && e->mode.timers)
 			dl_emu_damage(e, p, pk, o);
 	}
+	if (!plain && e->numbers && hops)
+		report_step(e, p, DL_EMU_STEP_SENT, packet, vl, dl_link_credit_balance(&o->tx));
 	if (p->adapter != DL_EMU_NIL)
 		dl_emu_leave_adapter(e, p, packet);
 	else
@@ -325,9 +344,7 @@ HOT void send_data(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind p
 	if (!plain && p->unheard) /* the link is not active yet */
 		able = 0;
 	if (dl_link_arbiter_pick_data(&p->arb, able, &pick) == DL_LINK_NOTHING) {
-		if (!p->starved)
-			p->wait_since = e->now;
-		p->starved = true;
+		dl_emu_note_starved(e, p);
 		if (has_speedup(e, plain) && p->sw != DL_EMU_NIL)
 			dl_emu_note_blocked(e, p, chosen);
 		return;
@@ -414,7 +431,7 @@ HOT void ask_output(struct dl_emu *e, uint32_t packet, uint32_t out, enum hop_ki
 	struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(out)];
 
 	dl_emu_wait_for(e, packet, out);
-	if (!plain && e->c.hoq_life_ps)
+	if (!plain && (e->c.hoq_life_ps || e->entered))
 		dl_emu_limit_wait(e, packet, out);
 	if (!p->hold)
 		send_next(e, p, plain);
@@ -479,6 +496,8 @@ HOT bool enter_books(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, 
 		e->err = -EPROTO;
 	if (!plain && e->mode.timers)
 		i->entered += pk->units;
+	if (!plain && e->numbers && pk->flags & DL_EMU_PK_HEAD)
+		report_step(e, q, DL_EMU_STEP_ARRIVED, packet, dl_emu_vl_of(in), i->rx.free);
 	/* Credit was advertised when the room became free: the sender may need it now. */
 	if (plain && dl_link_credit_suffices(&e->terms, &i->rx))
 		return true;
@@ -491,6 +510,8 @@ HOT void arrive_at_switch(struct dl_emu *e, uint32_t in, uint32_t packet, enum h
 {
 	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
 
+	if (!plain && e->entered)
+		e->entered[packet] = e->packets[packet].since;
 	if (enter_books(e, q, in, packet, plain))
 		store_packet(e, q, in, packet, plain);
 }
@@ -514,6 +535,8 @@ void dl_emu_enter(struct dl_emu *e, uint32_t packet)
 	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(in)];
 
 	if (q->sw != DL_EMU_NIL) {
+		if (e->entered)
+			e->entered[packet] = e->now;
 		store_packet(e, q, in, packet, HOP_ANY);
 		return;
 	}
@@ -527,7 +550,7 @@ HOT void transmit_if_free(struct dl_emu *e, struct dl_emu_link_port *p, enum hop
 		if (!p->hold) /* else the tail's event comes */
 			send_next(e, p, plain);
 	} else if (!plain) { /* in a plain run what has waited was sent */
-		dl_emu_note_idle(e, p);
+		dl_emu_note_nothing(e, p);
 	}
 }
 
@@ -589,6 +612,9 @@ APART void dispatch_rare(struct dl_emu *e, enum dl_emu_event_kind kind, uint64_t
 	switch (kind) {
 	case DL_EMU_EV_CREDIT:
 		dl_emu_credit(e, channel, packet);
+		if (dl_emu_has_sl_table(e, channel))
+			dl_emu_send_more(e,
+					 &e->adapters[e->ports[dl_emu_port_of(channel)].adapter]);
 		break;
 	case DL_EMU_EV_READY:
 		dl_emu_ready(e, channel, packet);
@@ -611,10 +637,7 @@ APART void dispatch_rare(struct dl_emu *e, enum dl_emu_event_kind kind, uint64_t
 	case DL_EMU_EV_DEADLINE:
 		dl_emu_deadline(e, dl_emu_port_of(channel));
 		break;
-	case DL_EMU_EV_TAIL:
-	case DL_EMU_EV_ARRIVE:
-	case DL_EMU_EV_TAKE:
-	case DL_EMU_EV_WAKE: /* see serve_events() */
+	default: /* see serve_events() */
 		break;
 	}
 }

@@ -37,4 +37,6 @@ libdllink_la_SOURCES += \
 	lib/emu/load_curve.c \
 	lib/emu/traffic.c \
 	lib/emu/transmit.c lib/emu/transmit.h \
+	lib/emu/record.c \
+	lib/emu/reliable.c \
 	lib/emu/voq.c

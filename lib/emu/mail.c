@@ -36,6 +36,8 @@ void dl_emu_mail_packet(struct dl_emu *e, uint32_t port, uint32_t channel, uint6
 		return;
 	m->packet = e->packets[packet];
 	m->from = e->origins[packet];
+	if (e->sequence)
+		m->sequence = e->sequence[packet];
 	dl_emu_recycle(e, packet);
 }
 

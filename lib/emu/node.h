@@ -43,6 +43,7 @@ void dl_emu_flow_next(struct dl_emu *e, uint32_t flow);
 void dl_emu_message(struct dl_emu *e, uint64_t what);
 void dl_emu_flow_again(struct dl_emu *e, uint32_t flow);
 void dl_emu_fill(struct dl_emu *e, struct dl_emu_adapter *a);
+void dl_emu_send_more(struct dl_emu *e, struct dl_emu_adapter *a);
 void dl_emu_qp_switched(struct dl_emu *e, uint32_t adapter);
 void dl_emu_leave_adapter(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet);
 void dl_emu_left_adapter(struct dl_emu *e, struct dl_emu_link_port *p);
@@ -50,6 +51,26 @@ void dl_emu_receive(struct dl_emu *e, uint32_t packet);
 void dl_emu_receive_done(struct dl_emu *e, uint32_t adapter);
 void dl_emu_take_in(struct dl_emu *e, struct dl_emu_adapter *a);
 void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a);
+
+/*
+ * reliable.c: connections of queue pairs.  A flow takes up the next message that is to
+ * be sent, or again, if there is one; one that has come joins those.
+ */
+int dl_emu_rc_new(struct dl_emu *e);
+void dl_emu_rc_free(struct dl_emu *e);
+bool dl_emu_rc_next(struct dl_emu *e, uint32_t flow);
+void dl_emu_rc_append(struct dl_emu *e, uint32_t flow);
+/* The flow's message will come, or has; and which it is. */
+void dl_emu_rc_due(struct dl_emu *e, uint32_t flow);
+const struct dl_emu_message *dl_emu_rc_message(const struct dl_emu *e, uint32_t flow);
+/* A packet of the flow is made: its number; it counts as sent. */
+void dl_emu_rc_number(struct dl_emu *e, uint32_t flow, uint32_t packet);
+void dl_emu_rc_sent(struct dl_emu *e, uint32_t flow);
+void dl_emu_rc_timeout(struct dl_emu *e, uint32_t flow);
+/* The next acknowledgement of an adapter; false: there is none. */
+bool dl_emu_rc_next_ack(struct dl_emu *e, uint32_t flow, struct dl_emu_message *out);
+/* A packet has come whole to an adapter: is it to be delivered?  Else it is gone. */
+bool dl_emu_rc_take(struct dl_emu *e, uint32_t packet, uint32_t port);
 
 /* prefetch.c: before the events of a bucket are served. */
 void dl_emu_look_ahead(const struct dl_emu *e);

@@ -45,6 +45,27 @@ uint32_t dl_emu_packet(struct dl_emu *e)
 	return packet;
 }
 
+/* ---- steps ------------------------------------------------------------ */
+
+void dl_emu_report_step(const struct dl_emu *e, const struct dl_emu_step *step, uint32_t packet,
+			uint32_t port)
+{
+	struct dl_emu_step s = *step;
+
+	s.at = e->now;
+	s.port = e->fabric_port[port];
+	if (packet != DL_EMU_NIL) {
+		const struct dl_emu_pkt *pk = &e->packets[packet];
+
+		s.packet = e->numbers[packet];
+		s.flow = e->origins[packet].flow;
+		s.dlid = pk->dlid;
+		s.bytes = pk->bytes;
+		s.sl = pk->sl;
+	}
+	e->source.step(e->source.context, &s);
+}
+
 /* ---- ends ------------------------------------------------------------- */
 
 /* A packet ends; if it was a message's last, the source of a closed loop learns of it. */
@@ -53,7 +74,8 @@ static inline void packet_end(struct dl_emu *e, uint32_t packet)
 	uint8_t flags = e->packets[packet].flags;
 	uint32_t flow = e->origins[packet].flow;
 
-	if (flags & DL_EMU_PK_LAST && !(flags & DL_EMU_PK_MCAST) && e->flows[flow].window)
+	if (flags & DL_EMU_PK_LAST && !(flags & DL_EMU_PK_MCAST) && e->flows[flow].window &&
+	    !(e->sequence && e->sequence[packet].kind))
 		dl_emu_tell_flow(e, flow, DL_EMU_EV_ENDED);
 	dl_emu_recycle(e, packet);
 }
@@ -70,6 +92,7 @@ static void count_drop(struct dl_emu *e, const struct dl_emu_pkt *pk, enum dl_em
 		break;
 	case DL_EMU_DROP_DEAD_LINK:
 	case DL_EMU_DROP_HOQ_LIFE:
+	case DL_EMU_DROP_LIFETIME:
 	case DL_EMU_DROP_UNLISTED:
 		if (pk->out == pk->in) /* what was on the wire: the peer's */
 			e->ports[dl_emu_port_of(pk->in)].cut++;
@@ -85,6 +108,7 @@ static void count_drop(struct dl_emu *e, const struct dl_emu_pkt *pk, enum dl_em
 		in->vl15_dropped++;
 		break;
 	case DL_EMU_DROP_WRONG_END:
+	case DL_EMU_DROP_SEQUENCE:
 	case DL_EMU_DROPS:
 		break;
 	}
@@ -99,6 +123,12 @@ void dl_emu_lose(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause)
 	e->totals.dropped++;
 	e->totals.drops[cause]++;
 	count_drop(e, &e->packets[packet], cause);
+	if (e->numbers)
+		dl_emu_report_step(e,
+				   &(struct dl_emu_step){ .kind = DL_EMU_STEP_DROPPED,
+							  .vl = dl_emu_vl_of(e->packets[packet].in),
+							  .cause = cause },
+				   packet, dl_emu_port_of(e->packets[packet].in));
 	packet_end(e, packet);
 }
 
@@ -156,6 +186,11 @@ void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port)
 	dl_emu_histogram_add(&level->network, e->now - from->injected);
 	if (e->pairs)
 		count_pair(e, from, port);
+	if (e->numbers)
+		dl_emu_report_step(e,
+				   &(struct dl_emu_step){ .kind = DL_EMU_STEP_DELIVERED,
+							  .vl = dl_emu_vl_of(pk->in) },
+				   packet, port);
 	if (from->marked)
 		dl_emu_tell_flow(e, from->flow, DL_EMU_EV_BECN);
 	if (e->source.program && from->flow >= e->source.first)
@@ -180,4 +215,16 @@ void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port)
 			dl_emu_note(e, &d);
 	}
 	packet_end(e, packet);
+}
+
+void dl_emu_deliver_ack(struct dl_emu *e, uint32_t packet, uint32_t port)
+{
+	e->totals.delivered++;
+	if (e->numbers)
+		dl_emu_report_step(
+			e,
+			&(struct dl_emu_step){ .kind = DL_EMU_STEP_DELIVERED,
+					       .vl = dl_emu_vl_of(e->packets[packet].in) },
+			packet, port);
+	dl_emu_recycle(e, packet);
 }

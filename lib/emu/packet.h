@@ -12,6 +12,11 @@ uint32_t dl_emu_packet(struct dl_emu *e);
 /* A packet has come to an end port: count it and free it. */
 void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port);
 void dl_emu_lose(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause);
+/* The same of an acknowledgement: it is counted, and measured nowhere. */
+void dl_emu_deliver_ack(struct dl_emu *e, uint32_t packet, uint32_t port);
+/* What happens to a packet (NIL: to none) at a port, where somebody wants to know. */
+void dl_emu_report_step(const struct dl_emu *e, const struct dl_emu_step *step, uint32_t packet,
+			uint32_t port);
 
 /* ---- mail.c ------------------------------------------------------------- */
 
@@ -33,6 +38,7 @@ struct dl_emu_mail {
 	struct dl_emu_fcp fcp;
 	struct dl_emu_pkt packet;
 	struct dl_emu_origin from;
+	struct dl_emu_sequence sequence;
 };
 
 struct dl_emu_box {

@@ -45,6 +45,7 @@ struct run {
 	uint64_t *offered;	     /* by flow, while it runs */
 	struct dl_emu_totals before; /* the end of the warm-up */
 	uint32_t samples_cap, warnings_cap;
+	struct dl_emu_recorder recorder;
 	struct dl_log log;
 };
 
@@ -102,6 +103,13 @@ static bool next_message(void *context, uint32_t flow, uint64_t now, struct dl_e
 		.smp = entry->management,
 	};
 	return true;
+}
+
+static void take_step(void *context, const struct dl_emu_step *step)
+{
+	struct run *r = context;
+
+	dl_emu_record_step(&r->recorder, step);
 }
 
 /* Count what came up to the moment when measuring stopped, taken or not. */
@@ -176,6 +184,7 @@ static int list_flows(struct run *r)
 		.port = r->port,
 		.window = r->window,
 		.next = next_message,
+		.step = r->scenario->record || r->scenario->nwatch ? take_step : NULL,
 		.first = ntraffic,
 	};
 	return p ? dl_emu_program_start(p, &r->source, r->scenario->tables->fabric) : 0;
@@ -400,6 +409,8 @@ static int set_up_run(struct run *r, const struct dl_emu_load *load)
 	if (!err)
 		err = list_flows(r);
 	if (!err)
+		err = dl_emu_record_begin(&r->recorder, s, r->result);
+	if (!err)
 		err = dl_emu_new(s->tables, &s->config, &r->source, &r->log, &r->emu);
 	return err;
 }
@@ -418,12 +429,19 @@ int dl_emu_scenario_run(const struct dl_emu_scenario *s, const struct dl_emu_loa
 	};
 	int err;
 
-	*out = (struct dl_emu_result){ .sample_ps = s->sample, .pairs = s->config.pairs };
+	*out = (struct dl_emu_result){ .sample_ps = s->sample,
+				       .pairs = s->config.pairs,
+				       .reliable = s->config.retries.timeout_ps };
 	err = set_up_run(&r, load);
 	if (!err)
 		err = run_clock(&r, watch, context);
 	if (!err)
 		finish_measuring(&r);
+	if (dl_emu_record_end(&r.recorder))
+		err = -ENOMEM;
+	if (out->recorded.cut || out->watched.cut)
+		dl_log(&r.log, DL_LOG_WARNING,
+		       "emulation: a million steps are recorded or watched, and no more");
 	if (!err && s->program)
 		out->program = dl_emu_program_result(s->program);
 	dl_emu_traffic_free(r.traffic);
@@ -439,6 +457,8 @@ void dl_emu_result_free(struct dl_emu_result *r)
 	dl_emu_free(r->emu);
 	dl_emu_rewrite_free(r->rewrite);
 	free(r->samples);
+	free(r->recorded.step);
+	free(r->watched.step);
 	for (uint32_t i = 0; i < r->nwarnings; i++)
 		free(r->warnings[i]);
 	free(r->warnings);
@@ -447,7 +467,8 @@ void dl_emu_result_free(struct dl_emu_result *r)
 bool dl_emu_result_finding(const struct dl_emu_result *r)
 {
 	const struct dl_emu_totals *t = dl_emu_totals(r->emu);
+	bool lost = r->reliable ? t->lost_messages : t->dropped;
 
-	return r->interrupted || r->program.waiting || t->dropped || t->in_flight ||
+	return r->interrupted || r->program.waiting || lost || t->in_flight ||
 	       dl_emu_cycle(r->emu)->n;
 }

@@ -392,6 +392,22 @@ static int scenario_read_congestion(struct dl_yaml *y, const struct dl_yaml_node
 	return dl_yaml_mapping(y, value, congestion_keys, to);
 }
 
+static const struct dl_setting retries_keys[] = {
+	{ "timeout_ns", NUMBER, MEMBER(config.retries.timeout_ps), 1, NS_MAX },
+	{ "count", NUMBER, MEMBER(config.retries.count), 0, 7 },
+	{ "ack_packets", NUMBER, MEMBER(config.retries.ack_packets), 1, 65536 },
+	{ NULL }
+};
+
+static int scenario_read_retries(struct dl_yaml *y, const struct dl_yaml_node *value,
+				 const struct dl_setting *key, void *to)
+{
+	(void)key;
+	((struct dl_emu_scenario *)to)->config.retries =
+		(struct dl_emu_retries){ .timeout_ps = 1000000, .count = 7, .ack_packets = 64 };
+	return dl_yaml_mapping(y, value, retries_keys, to);
+}
+
 /* As they are read, in ns and metres: see scenario_to_units(). */
 static const struct dl_setting scenario_keys[] = {
 	{ "seed", NUMBER, MEMBER(config.seed), 0, INT64_MAX },
@@ -408,11 +424,13 @@ static const struct dl_setting scenario_keys[] = {
 	{ "chunk_blocks", NUMBER, MEMBER(config.chunk), 1, DL_EMU_BUFFER_MAX },
 	{ "credit_blocks", NUMBER, MEMBER(config.credit), 1, 2048 },
 	{ "hoq_life_ns", NUMBER, MEMBER(config.hoq_life_ps), 0, NS_MAX },
+	{ "lifetime_ns", NUMBER, MEMBER(config.lifetime_ps), 0, NS_MAX },
 	{ "buffer_packets", NUMBER, MEMBER(buffer_packets), 1, 2048 },
 	{ "switch_ns", NUMBER, MEMBER(config.switch_latency_ps), 0, MILLION },
 	{ "credit_ns", NUMBER, MEMBER(config.credit_latency_ps), 0, MILLION },
 	{ "message_ns", NUMBER, MEMBER(config.message_overhead_ps), 0, MILLION },
 	{ "congestion", .read = scenario_read_congestion },
+	{ "retries", .read = scenario_read_retries },
 	{ "ack_ns", NUMBER, MEMBER(config.ack_latency_ps), 0, MILLION },
 	{ "cable_m", NUMBER, MEMBER(config.cable_mm_all), 0, 10000 },
 	{ "cables", .read = scenario_read_cables },
@@ -429,6 +447,8 @@ static const struct dl_setting scenario_keys[] = {
 	{ "qp_change_ns", NUMBER, MEMBER(config.qp_change_ps), 0, MILLION },
 	{ "pairs", WORD, MEMBER(config.pairs), .words = "false true" },
 	{ "grid", .read = scenario_read_grid },
+	{ "record", .read = dl_emu_scenario_read_record },
+	{ "watch", .read = dl_emu_scenario_read_watch },
 	{ "traffic", .read = dl_emu_scenario_read_traffic },
 	{ "faults", .read = dl_emu_scenario_read_faults },
 	{ NULL }
@@ -459,11 +479,13 @@ static void scenario_to_units(struct dl_emu_scenario *s)
 	s->config.switch_latency_ps *= 1000;
 	s->config.credit_latency_ps *= 1000;
 	s->config.ack_latency_ps *= 1000;
+	s->config.retries.timeout_ps *= 1000;
 	s->config.congestion.timer_ps *= 1000;
 	s->config.congestion.becn_ps *= 1000;
 	s->config.message_overhead_ps *= 1000;
 	s->config.qp_change_ps *= 1000;
 	s->config.hoq_life_ps *= 1000;
+	s->config.lifetime_ps *= 1000;
 	s->config.cable_mm_all *= 1000;
 	s->config.buffer = scenario_buffer(s);
 	if (s->config.flow_control == DL_LINK_CREDIT_PCIE) { /* blocks are of IBA */
@@ -545,6 +567,8 @@ static int scenario_end(struct dl_emu_scenario *s)
 				      "pattern: multicast does not go with switching: wormhole");
 	if (s->config.congestion.threshold && s->config.switching == DL_EMU_WORMHOLE)
 		return scenario_error(s, 1, "congestion does not go with switching: wormhole");
+	if (s->config.retries.timeout_ps && s->config.switching == DL_EMU_WORMHOLE)
+		return scenario_error(s, 1, "retries does not go with switching: wormhole");
 	if (s->config.queues == DL_EMU_VOQ && s->config.switching == DL_EMU_WORMHOLE)
 		return scenario_error(s, 1, "queues: voq does not go with switching: wormhole");
 	scenario_to_units(s);

@@ -44,6 +44,15 @@ struct dl_emu_later {
 	uint64_t device, file; /* 0: unknown */
 };
 
+/* Which packets to watch. */
+struct dl_emu_watch_rule {
+	uint32_t from, to; /* adapters; DL_EMU_NO_ADAPTER: any */
+	uint64_t after;	   /* of messages that came then or later, ps */
+	uint64_t packets;  /* the first so many */
+};
+
+#define DL_EMU_WATCHED_MAX 1000
+
 /* Times in picoseconds, once it has been read. */
 struct dl_emu_scenario {
 	const char *path; /* files that it names are beside it */
@@ -69,6 +78,11 @@ struct dl_emu_scenario {
 	struct dl_emu_traffic_entry *entries; /* the traffic's; from malloc() */
 	uint32_t entries_cap, traces;
 	struct dl_emu_program *program; /* or NULL */
+	/* What to look at: packets, and a window of time, for a file (or NULL). */
+	struct dl_emu_watch_rule *watch;
+	uint32_t nwatch;
+	const char *record;
+	uint64_t record_from, record_to;
 	/* The line of an entry that needs a grid, and of one for groups; 0: none. */
 	unsigned int needs_grid, multicast;
 	/* Faults and new tables, in order of time; from malloc(). */
@@ -111,6 +125,22 @@ dl_yaml_reader dl_emu_scenario_read_traffic, dl_emu_scenario_read_faults;
 int dl_emu_scenario_read_trace(struct dl_emu_scenario *s, struct dl_yaml *y,
 			       const struct dl_yaml_node *at, const char *name,
 			       struct dl_emu_traffic_entry *e);
+
+/* record.c: what is looked at while it runs. */
+struct dl_emu_recorder {
+	const struct dl_emu_scenario *scenario;
+	struct dl_emu_steps *recorded, *watched; /* the result's */
+	uint64_t *seen;				 /* by rule: packets */
+	uint32_t *numbers, nnumbers, cap;	 /* of packets that are watched, rising */
+	int err;
+};
+
+dl_yaml_reader dl_emu_scenario_read_watch, dl_emu_scenario_read_record;
+/* 0 or -ENOMEM; end it in either case. */
+int dl_emu_record_begin(struct dl_emu_recorder *r, const struct dl_emu_scenario *s,
+			struct dl_emu_result *out);
+void dl_emu_record_step(struct dl_emu_recorder *r, const struct dl_emu_step *step);
+int dl_emu_record_end(struct dl_emu_recorder *r);
 
 /* rewrite.c: a change of tables that is under way. */
 struct dl_emu_rewrite {

@@ -91,6 +91,9 @@ static int check_config(const struct dl_emu_config *c, const struct dl_log *log)
 	     c->congestion.limit >= DL_EMU_CCT_MAX || !c->congestion.timer_ps))
 		return refuse_setup(log, "congestion control needs a threshold of at most 15, a "
 					 "limit below 128 and a timer, and no wormhole switching");
+	if (c->retries.timeout_ps && (c->switching == DL_EMU_WORMHOLE || !c->retries.ack_packets))
+		return refuse_setup(log, "reliable connections need acknowledgements, and no "
+					 "wormhole switching");
 	if (!c->smp_buffer)
 		return refuse_setup(log, "VL 15 needs room for one packet");
 	if (!is_vls(c->default_vls))
@@ -388,9 +391,19 @@ static int set_up_packets(struct dl_emu *e)
 		e->packets_cap = e->c.max_packets;
 	e->packets = reserve_records(e->packets_cap * sizeof(*e->packets));
 	e->origins = reserve_records(e->packets_cap * sizeof(*e->origins));
+	if (e->c.lifetime_ps)
+		e->entered = reserve_records(e->packets_cap * sizeof(*e->entered));
 	for (uint32_t i = 0; i < e->nports; i++)
 		e->losses[i].random = (struct dl_random){ e->c.seed, 0xE8000000 + i, 0 };
-	return e->packets && e->origins ? 0 : -ENOMEM;
+	if (e->source.step)
+		e->numbers = reserve_records(e->packets_cap * sizeof(*e->numbers));
+	if (e->c.retries.timeout_ps)
+		e->sequence = reserve_records(e->packets_cap * sizeof(*e->sequence));
+	return e->packets && e->origins && (e->numbers || !e->source.step) &&
+			       (e->entered || !e->c.lifetime_ps) &&
+			       (e->sequence || !e->c.retries.timeout_ps) ?
+		       0 :
+		       -ENOMEM;
 }
 
 static int set_up_marks(struct dl_emu *e)
@@ -464,11 +477,15 @@ static int set_up_routes(struct dl_emu *e)
 
 static int set_up_adapters(struct dl_emu *e)
 {
+	uint32_t acks = e->c.retries.timeout_ps ? e->nadapters : 0; /* queue pairs for them */
+
 	e->adapters = new_array(e, e->nadapters, sizeof(*e->adapters));
-	e->flows = new_array(e, e->source.nflows, sizeof(*e->flows));
-	e->qps = new_array(e, e->source.nflows, sizeof(*e->qps));
+	e->flows = new_array(e, (size_t)e->source.nflows + acks, sizeof(*e->flows));
+	e->qps = new_array(e, (size_t)e->source.nflows + acks, sizeof(*e->qps));
 	if (!e->adapters || !e->flows || !e->qps)
 		return -ENOMEM;
+	for (uint32_t a = 0; a < acks; a++)
+		e->flows[e->source.nflows + a].adapter = a;
 	for (uint32_t i = 0; i < e->nports; i++) {
 		struct dl_emu_adapter *a;
 
@@ -583,6 +600,8 @@ static int set_up_emulation(struct dl_emu *e)
 	if (!err)
 		err = set_up_adapters(e);
 	if (!err)
+		err = dl_emu_rc_new(e);
+	if (!err)
 		err = set_up_pairs(e);
 	if (!err)
 		err = dl_emu_set_up_shards(e);
@@ -629,6 +648,13 @@ void dl_emu_free(struct dl_emu *e)
 		munmap(e->packets, e->packets_cap * sizeof(*e->packets));
 	if (e->origins)
 		munmap(e->origins, e->packets_cap * sizeof(*e->origins));
+	if (e->numbers)
+		munmap(e->numbers, e->packets_cap * sizeof(*e->numbers));
+	if (e->sequence)
+		munmap(e->sequence, e->packets_cap * sizeof(*e->sequence));
+	dl_emu_rc_free(e);
+	if (e->entered)
+		munmap(e->entered, e->packets_cap * sizeof(*e->entered));
 	dl_emu_voq_free(e);
 	free(e->ports);
 	free(e->routes.at);

@@ -42,7 +42,7 @@ static uint64_t least_ack_time(const struct dl_emu *e)
 {
 	uint64_t least = e->marks ? e->c.congestion.becn_ps : DL_EMU_NEVER;
 
-	for (uint32_t i = 0; i < e->source.nflows; i++)
+	for (uint32_t i = 0; !e->senders && i < e->source.nflows; i++)
 		if (e->flows[i].window && e->c.ack_latency_ps < least)
 			return e->c.ack_latency_ps;
 	return least;
@@ -133,7 +133,7 @@ static uint32_t threads_that_pay(const struct dl_emu *e)
 
 int dl_emu_set_up_shards(struct dl_emu *e)
 {
-	uint32_t threads = e->c.threads ? e->c.threads : threads_that_pay(e);
+	uint32_t threads = e->numbers ? 1 : e->c.threads ? e->c.threads : threads_that_pay(e);
 	uint32_t shards = threads < SHARDS_MAX ? threads : SHARDS_MAX;
 	unsigned int shift = DL_EMU_BUCKET_BITS_LEAST;
 	uint64_t window = DL_EMU_NEVER;
@@ -215,6 +215,8 @@ static void open_packet(struct dl_emu *s, const struct dl_emu_mail *m)
 		return;
 	s->packets[packet] = m->packet;
 	s->origins[packet] = m->from;
+	if (s->sequence)
+		s->sequence[packet] = m->sequence;
 	dl_emu_at(s, m->time, DL_EMU_LOG_ARRIVE, DL_EMU_EV_ARRIVE,
 		  (uint64_t)m->what << DL_EMU_EV_CHANNEL | packet);
 }

@@ -9,9 +9,9 @@
  *
  * Table.  A circle of entries (SL, bytes).  Only the SL of the entry pointed
  * to makes packets, until its bytes are used up; the last packet may overdraw
- * them.  An SL without work is passed over.  One that has work, but neither room
- * nor credit for it, keeps its turn; meanwhile the next one that can sends, and is
- * charged nothing.  An entry that is left starts afresh at its next visit.  If no SL has work the pointer stays.
+ * them.  An SL that can send nothing, for want of work, room or credit, is passed
+ * over.  An entry that is left starts afresh at its next visit.  If no SL can
+ * send, the pointer stays.
  *
  * Queue pairs.  Those with work stand in one queue per SL, in which the head
  * has the turn.  It goes to the end when its tenure is used up and out when it
@@ -132,29 +132,22 @@ static unsigned int next_entry(const struct dl_emu_sl_table *t, unsigned int fro
 	return t->n;
 }
 
-unsigned int dl_emu_sl_turn_pick(struct dl_emu_sl_turn *turn, unsigned int ready, unsigned int able)
+unsigned int dl_emu_sl_turn_pick(struct dl_emu_sl_turn *turn, unsigned int able)
 {
 	const struct dl_emu_sl_table *t = turn->table;
-	unsigned int e = next_entry(t, turn->at, ready);
+	unsigned int e = next_entry(t, turn->at, able);
 
-	turn->lent = false;
 	if (e == t->n)
 		return DL_EMU_SLS;
 	if (e != turn->at || !turn->live)
 		turn->left = t->entry[e].weight < INT32_MAX ? t->entry[e].weight : INT32_MAX;
 	turn->at = e;
 	turn->live = true;
-	if (able >> t->entry[e].sl & 1)
-		return t->entry[e].sl;
-	e = next_entry(t, e, able);
-	turn->lent = true;
-	return e < t->n ? t->entry[e].sl : DL_EMU_SLS;
+	return t->entry[e].sl;
 }
 
 void dl_emu_sl_turn_charge(struct dl_emu_sl_turn *turn, uint32_t bytes)
 {
-	if (turn->lent)
-		return;
 	turn->left -= bytes;
 	if (turn->left > 0)
 		return;
@@ -183,7 +176,7 @@ uint32_t dl_emu_sl_sched_pick(struct dl_emu_sl_sched *s, unsigned int sls, bool 
 	sls &= s->ready;
 	if (!sls)
 		return DL_EMU_NO_QP;
-	sl = s->turn.table ? dl_emu_sl_turn_pick(&s->turn, s->ready, sls) : sl_by_ticket(s, sls);
+	sl = s->turn.table ? dl_emu_sl_turn_pick(&s->turn, sls) : sl_by_ticket(s, sls);
 	if (sl == DL_EMU_SLS)
 		return DL_EMU_NO_QP;
 	*change = s->queue[sl].head != s->current;

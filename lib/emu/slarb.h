@@ -32,7 +32,6 @@ struct dl_emu_sl_turn {
 	int32_t left;			     /* bytes of the entry, while `live` */
 	uint16_t at;			     /* the entry pointed to */
 	bool live;
-	bool lent; /* to another SL, which is charged nothing */
 };
 
 struct dl_emu_sl_sched {
@@ -46,11 +45,10 @@ struct dl_emu_sl_sched {
 };
 
 /*
- * The SL that sends next, of those that are able to; DL_EMU_SLS: none.  The turn is
- * that of the first entry from the pointer on whose SL is ready, that is has work.
+ * The SL that sends next, of those that can; DL_EMU_SLS: none.  It is that of the
+ * first entry from the pointer on whose SL can send; the pointer goes there.
  */
-unsigned int dl_emu_sl_turn_pick(struct dl_emu_sl_turn *turn, unsigned int ready,
-				 unsigned int able);
+unsigned int dl_emu_sl_turn_pick(struct dl_emu_sl_turn *turn, unsigned int able);
 
 /* A packet of the picked SL takes so many bytes of the entry. */
 void dl_emu_sl_turn_charge(struct dl_emu_sl_turn *turn, uint32_t bytes);

@@ -62,7 +62,7 @@ enum dl_emu_log { DL_EMU_LOG_TAIL, DL_EMU_LOG_ARRIVE, DL_EMU_LOG_TAKE, DL_EMU_LO
  *	TAIL         | port    | input channel      |
  *	WAKE,        | channel of VL 0              |
  *	DEADLINE
- *	MESSAGE      | what (32-34) | flow          |
+ *	MESSAGE      | what (32-35) | flow          |
  *	QP_SWITCHED, RECEIVE_DONE: adapter
  *	DUE: as the source likes
  *
@@ -81,6 +81,7 @@ enum dl_emu_log { DL_EMU_LOG_TAIL, DL_EMU_LOG_ARRIVE, DL_EMU_LOG_TAKE, DL_EMU_LO
 #define DL_EMU_EV_ENDED (UINT64_C(1) << 32)		    /* of MESSAGE: a message has ended, */
 #define DL_EMU_EV_BECN (UINT64_C(1) << 33)		    /* a packet of the flow was marked, */
 #define DL_EMU_EV_PACED (UINT64_C(1) << 34)		    /* it has waited long enough */
+#define DL_EMU_EV_TIMEOUT (UINT64_C(1) << 35)		    /* of an acknowledgement */
 #define DL_EMU_PORTS_MAX (1u << 20)
 #define DL_EMU_LARGE 6000 /* ports, of some 400 bytes in use: a second-level cache is full */
 #define DL_EMU_BUCKET_BITS_LEAST 14 /* 60 less those of a channel and a packet */
@@ -131,6 +132,17 @@ struct dl_emu_origin {
 	uint8_t copies; /* that still have to leave */
 	bool marked;	/* FECN */
 	uint32_t early; /* copies that wait for their own bits; of unicast: message.number */
+};
+
+/* A packet of a reliable connection (reliable.c). */
+enum dl_emu_rc_kind { DL_EMU_RC_NONE, DL_EMU_RC_DATA, DL_EMU_RC_ACK, DL_EMU_RC_NAK };
+
+struct dl_emu_sequence {
+	uint32_t psn;
+	uint32_t flow; /* of the connection, whichever way the packet goes */
+	uint16_t dlid; /* of its data */
+	uint8_t kind;
+	uint8_t sl; /* that its messages ask for, or DL_TABLES_NO_SL */
 };
 
 /*
@@ -430,9 +442,14 @@ struct dl_emu {
 	struct dl_emu_flow *flows;
 	struct dl_emu_sl_qp *qps;
 	struct dl_emu_delivered *pairs;
+	struct dl_emu_sender *senders;	   /* by flow; NULL: no reliable connections */
+	struct dl_emu_receiver *receivers; /* by adapter; their queue pairs follow the flows */
 	/* Packets. */
 	struct dl_emu_pkt *packets;
-	struct dl_emu_origin *origins; /* by packet */
+	struct dl_emu_origin *origins;	  /* by packet */
+	struct dl_emu_sequence *sequence; /* by packet; NULL: no reliable connections */
+	uint32_t *numbers;		  /* by packet, for source.step(); NULL: nobody asks */
+	uint64_t *entered;		  /* by packet: when its switch had it; NULL: no limit */
 	uint32_t packets_cap;
 
 	struct dl_emu_split split;
@@ -445,6 +462,7 @@ struct dl_emu {
 	uint64_t event;	     /* that is happening */
 	uint32_t background; /* events that are deadlines */
 	struct dl_emu_stock stock;
+	uint32_t made; /* packets, where they are numbered */
 	struct dl_emu_totals totals;
 	struct dl_emu_level levels[DL_EMU_LEVELS + 1];
 	struct dl_emu_outbox mail;
@@ -666,7 +684,14 @@ static inline bool dl_emu_is_for(const struct dl_emu *e, uint16_t dlid, uint32_t
 	       (dlid <= e->f->top_lid && e->f->lid_port[dlid] == e->fabric_port[port]);
 }
 
-/* An event about a flow: its next message is due (0); or DL_EMU_EV_ENDED, _BECN, _PACED. */
+/* Does a flow send its present message over a reliable connection? */
+static inline bool dl_emu_is_reliable(const struct dl_emu *e, uint32_t flow)
+{
+	return e->senders && flow < e->source.nflows && !e->flows[flow].message.smp &&
+	       e->flows[flow].message.dlid < DL_TABLES_MCAST_LID;
+}
+
+/* An event about a flow: its next message is due (0); or DL_EMU_EV_ENDED and so on. */
 static inline void dl_emu_message_at(struct dl_emu *e, uint64_t time, uint32_t flow, uint64_t what)
 {
 	dl_emu_at(e, time, DL_EMU_LOG_OTHER, DL_EMU_EV_MESSAGE, what | flow);

@@ -27,6 +27,12 @@ const struct dl_emu_totals *dl_emu_totals(struct dl_emu *e)
 		all->fcps_lost += t->fcps_lost;
 		all->fcps_initialise += t->fcps_initialise;
 		all->marked += t->marked;
+		all->acks += t->acks;
+		all->naks += t->naks;
+		all->resent += t->resent;
+		all->timeouts += t->timeouts;
+		all->broken += t->broken;
+		all->lost_messages += t->lost_messages;
 		all->latency_sum += t->latency_sum;
 		if (t->last_delivery > all->last_delivery)
 			all->last_delivery = t->last_delivery;

@@ -287,17 +287,15 @@ static unsigned int choose_of(struct dl_emu *e, struct dl_emu_link_port *p, unsi
 /* With an SL table: of the SLs that have a packet that could go, the one whose turn it is. */
 unsigned int dl_emu_choose(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t *packet)
 {
-	unsigned int ready = 0, able = 0, sl;
+	unsigned int able = 0, sl;
 
 	if (!p->sl_turn.table)
 		return choose_of(e, p, UINT_MAX, packet);
-	for (sl = 0; sl < DL_EMU_SLS; sl++) {
-		able |= (unsigned int)(choose_of(e, p, 1u << sl, packet) != 0) << sl;
-		for (unsigned int vls = p->waiting; vls; vls &= vls - 1)
-			if (packet[__builtin_ctz(vls)] != DL_EMU_NIL)
-				ready |= 1u << sl;
-	}
-	sl = dl_emu_sl_turn_pick(&p->sl_turn, ready, able);
+	for (sl = 0; sl < DL_EMU_SLS; sl++)
+		for (unsigned int vls = choose_of(e, p, 1u << sl, packet); vls; vls &= vls - 1)
+			if (dl_link_arb_sends(p->arb.program, __builtin_ctz(vls)))
+				able |= 1u << sl;
+	sl = dl_emu_sl_turn_pick(&p->sl_turn, able);
 	return sl == DL_EMU_SLS ? 0 : choose_of(e, p, 1u << sl, packet);
 }
 

@@ -26,4 +26,26 @@ void dl_emu_note_blocked(struct dl_emu *e, const struct dl_emu_link_port *p,
 			 const uint32_t *chosen);
 void dl_emu_wake_outputs(struct dl_emu *e, uint32_t sw);
 
+/* Packets wait, and none can be sent. */
+static inline void dl_emu_note_starved(const struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	if (!p->starved)
+		p->wait_since = e->now;
+	p->starved = true;
+}
+
+/* An adapter's port, whose SL table may wait for credit before it makes packets? */
+static inline bool dl_emu_has_sl_table(const struct dl_emu *e, uint32_t channel)
+{
+	return e->c.sl_table && e->ports[dl_emu_port_of(channel)].adapter != DL_EMU_NIL;
+}
+
+/* No packet waits; does an SL table? */
+static inline void dl_emu_note_nothing(const struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	if (!dl_emu_has_sl_table(e, dl_emu_channel(p->number, 0)) ||
+	    !e->adapters[p->adapter].sched.ready)
+		dl_emu_note_idle(e, p);
+}
+
 #endif

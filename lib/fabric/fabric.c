@@ -28,8 +28,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dateline/base.h"
-
 #define DL_LID_SPACE (DL_FABRIC_MAX_LID + 1u)
 #define GUID_PASSES 8
 #define NO_LID 0xFFFF /* of a port that no subnet manager has met */
@@ -377,11 +375,8 @@ static uint32_t ends_at(const struct dl_fabric *f, const struct dl_fabric_node *
 {
 	uint32_t n = 1;
 
-	for (unsigned int i = 1; i <= sw->nports; i++) {
-		uint32_t peer = dl_fabric_peer_node(f, sw->first_port + i);
-
-		n += peer != DL_NONE && !dl_fabric_is_switch(f, peer);
-	}
+	for (unsigned int i = 1; i <= sw->nports; i++)
+		n += dl_fabric_end_at(f, sw, i) != DL_NONE;
 	return n;
 }
 

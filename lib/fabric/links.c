@@ -17,7 +17,7 @@ int dl_fabric_links_init(struct dl_fabric_links *l, const struct dl_fabric *f)
 		return -ENOMEM;
 	memset(l->of_port, 0xFF, f->nports * sizeof(*l->of_port)); /* DL_NONE */
 	for (uint32_t s = 0; s < f->nswitches; s++) {
-		const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
+		const struct dl_fabric_node *n = dl_fabric_switch_node(f, s);
 
 		l->first[s] = l->n;
 		for (unsigned int o = 1; o <= n->nports; o++) {

@@ -45,7 +45,7 @@ uint16_t dl_fabric_match_lid(const struct dl_fabric_match *m, uint16_t lid)
 
 bool dl_fabric_match_recabled(const struct dl_fabric_match *m, uint32_t sw, unsigned int port)
 {
-	const struct dl_fabric_node *node = &m->from->nodes[m->from->switches[sw]];
+	const struct dl_fabric_node *node = dl_fabric_switch_node(m->from, sw);
 	uint32_t here = node->first_port + port, peer, there;
 
 	if (!port || port > node->nports)

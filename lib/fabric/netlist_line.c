@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "fabric/internal.h"
-#include "dateline/base.h"
 
 static struct dl_fabric_parsed_place netlist_here(const struct dl_fabric_netlist *r)
 {

@@ -40,7 +40,6 @@
 #include <unistd.h>
 
 #include "fabric/internal.h"
-#include "dateline/base.h"
 
 #define MAX_INCLUDES 1024 /* in all */
 #define CACHE_BYTE 0x2B	  /* the first of ibnetdiscover's cache, and of no netlist */

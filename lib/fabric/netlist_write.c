@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "fabric/internal.h"
-#include "dateline/base.h"
 
 static const struct {
 	const char *header, *guid;

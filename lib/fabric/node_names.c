@@ -11,8 +11,9 @@
 
 #include "dateline/fabric.h"
 
-static int node_names_read_line(struct dl_fabric *f, struct dl_text *t)
+static int node_names_read_line(void *context, struct dl_text *t)
 {
+	struct dl_fabric *f = context;
 	const char *name;
 	uint32_t node;
 	uint64_t guid;
@@ -38,16 +39,5 @@ static int node_names_read_line(struct dl_fabric *f, struct dl_text *t)
 
 int dl_fabric_read_node_names(struct dl_fabric *f, const char *path, const struct dl_log *log)
 {
-	FILE *from = fopen(path, "r");
-	struct dl_text text;
-	int err = from ? 0 : -errno, state = 0;
-
-	if (err)
-		return dl_fail(log, err, "cannot read %s: %s", path, strerror(-err));
-	dl_text_begin(&text, from, path, log);
-	while (!err && (state = dl_text_next(&text)) > 0)
-		err = node_names_read_line(f, &text);
-	dl_text_end(&text);
-	fclose(from);
-	return err ? err : state;
+	return dl_text_each_of(path, log, node_names_read_line, f);
 }

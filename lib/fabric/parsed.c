@@ -26,8 +26,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dateline/base.h"
-
 int dl_fabric_parsed_begin(struct dl_fabric_parsed *d, const struct dl_log *log)
 {
 	*d = (struct dl_fabric_parsed){ .log = log };

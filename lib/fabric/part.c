@@ -65,7 +65,7 @@ static uint32_t label_part(struct parts *p, uint32_t from)
 	p->label[from] = from;
 	p->queue[tail++] = from;
 	for (uint32_t head = 0; head < tail; head++) {
-		const struct dl_fabric_node *n = &f->nodes[f->switches[p->queue[head]]];
+		const struct dl_fabric_node *n = dl_fabric_switch_node(f, p->queue[head]);
 
 		for (unsigned int i = 1; i <= n->nports; i++) {
 			uint32_t sw = dl_fabric_peer_switch(f, n->first_port + i);
@@ -147,7 +147,7 @@ static uint32_t leave_short(struct parts *p, const struct dl_log *log, enum dl_l
 	uint32_t n = 0;
 
 	for (uint32_t s = 0; s < f->nswitches; s++) {
-		const struct dl_fabric_node *node = &f->nodes[f->switches[s]];
+		const struct dl_fabric_node *node = dl_fabric_switch_node(f, s);
 
 		if (!node->lft_cap || node->lft_cap > f->top_lid)
 			continue;

@@ -30,7 +30,6 @@
 #include <string.h>
 
 #include "fabric/internal.h"
-#include "dateline/base.h"
 
 #define LONGEST_NAME 512 /* descriptions have 64 bytes, mapped names more */
 

@@ -22,7 +22,6 @@
 #include <string.h>
 
 #include "fabric/internal.h"
-#include "dateline/base.h"
 
 int dl_fabric_records_add(struct dl_fabric_records *r, const struct dl_fabric_record *near,
 			  const struct dl_fabric_record *far)

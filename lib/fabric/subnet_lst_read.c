@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "fabric/internal.h"
-#include "dateline/base.h"
 
 struct reader {
 	struct dl_fabric_parsed d;
@@ -245,6 +244,7 @@ int dl_fabric_read_subnet_list_stream(FILE *from, const char *name, const struct
 	int err;
 
 	dl_text_begin(&r.t, from, name, log);
+	r.t.whole = true;
 	err = dl_fabric_parsed_begin(&r.d, log);
 	if (!err)
 		err = dl_fabric_parsed_string(&r.d, name, strlen(name), &r.records.file);

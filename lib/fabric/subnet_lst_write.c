@@ -22,7 +22,6 @@
 #include <stdlib.h>
 
 #include "fabric/internal.h"
-#include "dateline/base.h"
 
 #define REVISION 0xa1 /* ibsim's; the fabric does not keep it */
 

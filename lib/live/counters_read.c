@@ -143,6 +143,7 @@ int dl_live_counters_read(const char *path, const struct dl_fabric *f, const str
 	if (err)
 		return err;
 	dl_text_begin(&text, from, path, log);
+	text.whole = true;
 	while (!err && (state = dl_text_next(&text)) > 0)
 		err = counters_read_line(&r, &text);
 	dl_text_end(&text);

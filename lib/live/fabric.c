@@ -21,7 +21,6 @@
 #include <string.h>
 
 #include "live/internal.h"
-#include "dateline/base.h"
 
 #define MOST_GAPS 1000 /* listed */
 

@@ -25,7 +25,6 @@
 #include <infiniband/umad_sa.h>
 
 #include "live/internal.h"
-#include "dateline/base.h"
 
 #define SLOT_BITS 12
 #define MOST_SLOTS (1u << SLOT_BITS)

@@ -17,10 +17,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "live/internal.h"
-#include "dateline/base.h"
 
 #define COMP_DLID (1u << 4) /* components of a PathRecord */
 #define COMP_SLID (1u << 5)

@@ -10,10 +10,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "live/internal.h"
-#include "dateline/base.h"
 
 #define MFT_BLOCK 32	      /* MLIDs in a MulticastForwardingTable */
 #define MFT_PORTS 16	      /* ports in each of its words */
@@ -44,11 +42,6 @@ struct reader {
 	struct dl_tables_vlarb *arbs; /* by port index */
 	int err;
 };
-
-static const struct dl_fabric_node *live_switch_node(const struct reader *r, uint32_t s)
-{
-	return &r->l->f->nodes[r->l->f->switches[s]];
-}
 
 static void rewind_reader(void *context)
 {
@@ -146,7 +139,8 @@ static void store_lft(struct reader *r, const struct dl_live_query *q)
 
 static uint32_t mark_at(const struct reader *r, uint32_t s)
 {
-	return dl_torus_mark_first(r->l->switches[s].lft_top, live_switch_node(r, s)->nports);
+	return dl_torus_mark_first(r->l->switches[s].lft_top,
+				   dl_fabric_switch_node(r->l->f, s)->nports);
 }
 
 static bool ask_mark(struct reader *r, uint32_t round, uint32_t s, struct dl_live_query *q)
@@ -162,7 +156,7 @@ static bool ask_mark(struct reader *r, uint32_t round, uint32_t s, struct dl_liv
 static void store_mark(struct reader *r, const struct dl_live_query *q)
 {
 	uint32_t s = q->key[0];
-	const struct dl_fabric_node *n = live_switch_node(r, s);
+	const struct dl_fabric_node *n = dl_fabric_switch_node(r->l->f, s);
 
 	if (!dl_torus_mark_read(q->data + mark_at(r, s) % LFT_BLOCK, n->guid, n->nports,
 				&r->l->marks[s]))
@@ -180,7 +174,7 @@ static bool ask_mft(struct reader *r, uint32_t round, uint32_t s, struct dl_live
 
 	if (first >= r->most_groups)
 		r->round = r->list->rounds;
-	if (ports * MFT_PORTS > live_switch_node(r, s)->nports || first >= sw->mft_cap ||
+	if (ports * MFT_PORTS > dl_fabric_switch_node(r->l->f, s)->nports || first >= sw->mft_cap ||
 	    (sw->mft_top >= DL_TABLES_MCAST_LID &&
 	     first > (uint32_t)sw->mft_top - DL_TABLES_MCAST_LID))
 		return false;
@@ -207,7 +201,7 @@ static void store_mft(struct reader *r, const struct dl_live_query *q)
 		for (; word; word &= word - 1) {
 			unsigned int port = ports + __builtin_ctz(word);
 
-			if (port <= live_switch_node(r, s)->nports &&
+			if (port <= dl_fabric_switch_node(r->l->f, s)->nports &&
 			    dl_tables_mask_set(&g->masks, s, port))
 				r->err = -ENOMEM;
 		}
@@ -231,7 +225,7 @@ static bool needs_map(const struct reader *r, uint32_t port)
 /* A round is a pair of ports, input and output. */
 static bool ask_map(struct reader *r, uint32_t round, uint32_t s, struct dl_live_query *q)
 {
-	const struct dl_fabric_node *n = live_switch_node(r, s);
+	const struct dl_fabric_node *n = dl_fabric_switch_node(r->l->f, s);
 	unsigned int in = round / r->width, out = round % r->width;
 
 	if (in >= r->width)
@@ -260,7 +254,7 @@ static int row_number(struct reader *r, const uint8_t *data)
 static void store_map(struct reader *r, const struct dl_live_query *q)
 {
 	uint32_t s = q->key[0], in = q->key[1] / r->width, out = q->key[1] % r->width;
-	uint32_t width = live_switch_node(r, s)->nports + 1;
+	uint32_t width = dl_fabric_switch_node(r->l->f, s)->nports + 1;
 	int number = row_number(r, q->data);
 
 	if (number >= 0)
@@ -381,8 +375,8 @@ int dl_live_tables(struct dl_live *l, struct dl_tables *t)
 		return -ENOMEM;
 	}
 	for (uint32_t s = 0; s < l->f->nswitches; s++) {
-		if (live_switch_node(&r, s)->nports >= r.width)
-			r.width = live_switch_node(&r, s)->nports + 1;
+		if (dl_fabric_switch_node(r.l->f, s)->nports >= r.width)
+			r.width = dl_fabric_switch_node(r.l->f, s)->nports + 1;
 		if (l->switches[s].mft_cap > r.most_groups)
 			r.most_groups = l->switches[s].mft_cap;
 	}

@@ -27,7 +27,6 @@
 #include <string.h>
 
 #include "live/internal.h"
-#include "dateline/base.h"
 
 #define MAX_NODES (1u << 16)
 #define MAX_HOPS 63

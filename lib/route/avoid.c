@@ -15,11 +15,9 @@
 #include "config.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dateline/base.h"
 #include "route/internal.h"
 
 /* ---- the list ---------------------------------------------------------- */
@@ -35,6 +33,7 @@ struct dl_route_avoid {
 	struct dl_arena arena; /* of the names */
 	struct avoid_line *lines;
 	uint32_t n, cap;
+	bool bad; /* a line could not be read */
 };
 
 /* End a text before a comment, and before the blanks there. */
@@ -94,23 +93,24 @@ static int avoid_read_line(struct dl_text *t, struct dl_route_avoid *a)
 	return 0;
 }
 
+/* Every bad line is named. */
+static int avoid_take_line(void *context, struct dl_text *t)
+{
+	struct dl_route_avoid *a = context;
+	int err = dl_text_at_end(t) || *t->at == '#' ? 0 : avoid_read_line(t, a);
+
+	a->bad |= err == -EINVAL;
+	return err == -EINVAL ? 0 : err;
+}
+
 int dl_route_avoid_read_stream(FILE *from, const char *name, const struct dl_log *log,
 			       struct dl_route_avoid **out)
 {
 	struct dl_route_avoid *a = calloc(1, sizeof(*a));
-	struct dl_text t;
-	int state = 0, err = a ? 0 : -ENOMEM, bad;
+	int err = a ? dl_text_each(from, name, log, avoid_take_line, a) : -ENOMEM;
 
-	dl_text_begin(&t, from, name, log);
-	/* Every bad line is named. */
-	while (a && (!err || err == -EINVAL) && (state = dl_text_next(&t)) > 0) {
-		if (dl_text_at_end(&t) || *t.at == '#')
-			continue;
-		bad = avoid_read_line(&t, a);
-		err = bad ? bad : err;
-	}
-	dl_text_end(&t);
-	err = err ? err : state;
+	if (!err && a->bad)
+		err = -EINVAL;
 	if (err)
 		dl_route_avoid_free(a);
 	else
@@ -166,7 +166,7 @@ static uint32_t avoid_reach(struct avoid_search *s)
 	s->seen[start] = true;
 	s->queue[tail++] = start;
 	for (uint32_t head = 0; head < tail; head++) {
-		const struct dl_fabric_node *n = &f->nodes[f->switches[s->queue[head]]];
+		const struct dl_fabric_node *n = dl_fabric_switch_node(f, s->queue[head]);
 
 		for (unsigned int p = 1; p <= n->nports && !s->out->leaf[s->queue[head]]; p++) {
 			uint32_t to = dl_fabric_peer_switch(f, n->first_port + p);
@@ -235,26 +235,34 @@ static void avoid_try(struct avoid_search *s)
 	}
 }
 
-static uint32_t avoid_find_node(const struct avoid_line *l, const struct dl_fabric *f)
+static uint32_t avoid_find_node(const struct avoid_line *l, const struct dl_fabric *f,
+				bool *ambiguous)
 {
+	uint32_t found = DL_NONE;
+
+	*ambiguous = false;
 	if (l->guid)
 		return dl_fabric_find_guid(f, l->guid);
-	for (uint32_t node = 0; node < f->nnodes; node++)
-		if (!strcmp(dl_fabric_node_name(f, node), l->name) ||
-		    !strcmp(dl_fabric_node_id(f, node), l->name))
-			return node;
-	return DL_NONE;
+	for (uint32_t node = 0; node < f->nnodes; node++) {
+		if (strcmp(dl_fabric_node_name(f, node), l->name) &&
+		    strcmp(dl_fabric_node_id(f, node), l->name))
+			continue;
+		*ambiguous |= found != DL_NONE;
+		found = node;
+	}
+	return *ambiguous ? DL_NONE : found;
 }
 
 static void avoid_resolve(const struct avoid_line *l, const char *name, const struct dl_fabric *f,
 			  struct dl_route_avoided_item *item)
 {
-	uint32_t node = avoid_find_node(l, f), far;
+	bool ambiguous;
+	uint32_t node = avoid_find_node(l, f, &ambiguous), far;
 
 	*item = (struct dl_route_avoided_item){
 		.line = l->line, .port = DL_NONE, .sw = DL_NONE, .name = name, .number = l->port
 	};
-	item->state = DL_ROUTE_AVOID_ABSENT;
+	item->state = ambiguous ? DL_ROUTE_AVOID_AMBIGUOUS : DL_ROUTE_AVOID_ABSENT;
 	if (node == DL_NONE || l->port > f->nodes[node].nports)
 		return;
 	item->sw = f->nodes[node].sw;
@@ -399,6 +407,9 @@ void dl_route_avoid_text(const struct dl_route_avoided_item *item, const struct 
 		dl_text_append(out, size, item->number ? ": out of use" : ": passes nothing on");
 	else if (item->state == DL_ROUTE_AVOID_ABSENT)
 		dl_text_append(out, size, ": not in the fabric");
+	else if (item->state == DL_ROUTE_AVOID_AMBIGUOUS)
+		dl_text_append(out, size,
+			       ": stays in use: several nodes have this name; use a GUID");
 	else
 		dl_text_append(
 			out, size,

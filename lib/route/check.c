@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What dl_verify() says of tables and a tree together, and the invariants at
- * this room's borders.
+ * Verification of tables together with a tree, and the invariants at the borders
+ * of this room.
  *
- * Which multicast groups there will be is not known.  Groups of all end ports
- * may do all that any group on the tree may do, if there is one for each choice
- * of parallel cables.
+ * Problem.  Multicast groups come later: which there will be is not known.
+ *
+ * Method.  Groups of all end ports, one for each choice of parallel cables, cause
+ * every dependency that a group on the tree can cause.
+ *
+ * Complexity: that of dl_verify(), with at most MAX_GROUPS groups.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
-#include "dateline/base.h"
 #include "route/internal.h"
 
 #define MAX_GROUPS 32 /* choices of parallel cables that are verified */
@@ -110,7 +110,7 @@ int dl_route_is_mixture_safe(const struct dl_tables *held, struct dl_tables *tab
 
 int dl_route_verify_result(struct dl_route_pass *p)
 {
-	/* Its progress; what it finds is told by who asks. */
+	/* Progress only: the caller logs the findings. */
 	const struct dl_log log = { .context = p->log ? p->log->context : NULL,
 				    .progress = p->log ? p->log->progress : NULL };
 	uint16_t any = p->rule.any_sl ? DL_VERIFY_ANY_SL : 0;
@@ -191,7 +191,7 @@ bool dl_route_result_sound(const struct dl_route_pass *p)
 		return false;
 	for (s = 0; s < f->nswitches; s++) {
 		const uint8_t *row = t->lft + s * (size_t)t->stride;
-		unsigned int nports = f->nodes[f->switches[s]].nports;
+		unsigned int nports = dl_fabric_switch_node(f, s)->nports;
 		bool beyond = false;
 
 		for (lid = 0; lid <= t->top_lid; lid++)

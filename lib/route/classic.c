@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Classic mode's refusals (rules A8): what the torus-2QoS document does not
- * route.  The log names the switches and cables that are to blame.
+ * Classic mode's refusals (rules A8): fabrics that the torus-2QoS document does not
+ * route.  The log names the switches and cables that cause the refusal.
+ * Complexity: linear in the sites.
  */
-#include "dateline/base.h"
 #include "route/internal.h"
 
-#define MAX_LISTED 8 /* culprits named in one refusal */
+#define MAX_LISTED 8 /* switches named in one refusal */
 
-/* Leaves and dual-homed switches are welcome; a wrong radix makes others. */
+/* Leaves and dual-homed switches are accepted; other kinds result from a wrong radix. */
 static enum dl_route_refusal check_placed(const struct dl_torus *t, const struct dl_log *log)
 {
 	const struct dl_torus_grid *g = &t->grid;

@@ -27,10 +27,8 @@
  * Complexity: O(ports x 64).
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "dateline/base.h"
 #include "route/internal.h"
 
 #define ENTRIES 64

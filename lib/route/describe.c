@@ -9,17 +9,12 @@
 int dl_route_describe(const struct dl_torus *t, const struct dl_torus_config *c,
 		      const struct dl_route_options *o, struct dl_snapshot *s)
 {
-	char *text = NULL;
+	char *text;
 	size_t len;
-	FILE *to = dl_memory_open(&text, &len);
-	int err = to ? dl_torus_write_list(t, to) : -ENOMEM;
+	int err = dl_memory_write(&text, &len, to, dl_torus_write_list(t, to));
 
-	if (to && fclose(to))
-		err = -ENOMEM;
-	if (err) {
-		free(text);
-		return -ENOMEM;
-	}
+	if (err)
+		return err;
 	snprintf(s->about.engine, sizeof(s->about.engine), "dateline");
 	snprintf(s->about.mode, sizeof(s->about.mode), "%s%s", dl_route_mode_name(o->mode),
 		 dl_route_has_balanced_ties(o, c) ? "-balanced" : "");

@@ -248,13 +248,13 @@ int dl_route_tree_add_group(const struct dl_route_tree *tree, struct dl_tables *
 /* Are the tables safe?  Otherwise the log says what is wrong with them. */
 bool dl_route_is_safe(const struct dl_verify_result *v, const struct dl_log *log);
 
-/* Verify what stands in the pass's result, by its mode; tells progress.  Errno. */
+/* Verify the pass's result by its mode, with progress.  0 or a negative errno. */
 int dl_route_verify_result(struct dl_route_pass *p);
 
 /*
  * What dl_route() relies on, and what it promises of its result: tables and a tree
- * of this fabric, entries that name ports of their switches, a cable for whoever has
- * a parent, and in a mode that verifies neither loss nor credit loop.  A broken
+ * of this fabric, entries that name ports of their switches, a cable for each switch
+ * with a parent and, in a mode that verifies, neither loss nor credit loop.  A broken
  * promise is logged.  O(switches x LIDs).
  */
 bool dl_route_input_sound(const struct dl_route_pass *p);

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "dateline/base.h"
 #include "dateline/route.h"
 
 void dl_route_report_text(const struct dl_route_report *r, char *out, size_t size)

@@ -10,8 +10,8 @@
  * turns round on a ring: once it takes the long way it has passed the target's
  * antipode or stays cut off from the shorter way by the same break.
  *
- * Whole rings of a dimension are all alike and share one table, so the tables
- * take radix^2 bytes a dimension plus that for each broken ring.
+ * Complexity: whole rings of a dimension are all alike and share one table, so time
+ * and memory are radix^2 for each dimension and for each broken ring.
  */
 #include <errno.h>
 

@@ -7,10 +7,8 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "dateline/base.h"
 #include "route/internal.h"
 
 #define DEFAULT_HIGH_LIMIT 4 /* 16 KiB */
@@ -149,7 +147,7 @@ static int fill_sl2vl(const struct dl_route_pass *pass, struct dl_tables *tables
 		end[out] = n;
 	}
 	for (s = 0; s < f->nswitches; s++) {
-		const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
+		const struct dl_fabric_node *n = dl_fabric_switch_node(f, s);
 		const uint8_t *dir = &pass->torus->port_dir[n->first_port];
 		uint16_t *map = &tables->sl2vl[tables->sl2vl_first[s]];
 

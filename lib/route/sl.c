@@ -13,7 +13,6 @@
  * order never does), and its QoS level.  In any-SL mode (A13) the SL says
  * nothing but the level.
  */
-#include <string.h>
 
 #include "route/internal.h"
 

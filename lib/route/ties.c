@@ -26,7 +26,6 @@
  * the optimum of the linear program.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "route/internal.h"
 
@@ -113,13 +112,12 @@ int dl_route_lid_parities(const struct dl_route_rule *r, const struct dl_fabric 
 	unsigned int p, rank;
 
 	for (s = 0; parity && s < f->nswitches; s++) {
-		const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
+		const struct dl_fabric_node *n = dl_fabric_switch_node(f, s);
 
 		for (p = 1, rank = 0; p <= n->nports; p++) {
-			port = f->ports[n->first_port + p].peer;
-			if (port == DL_NONE || dl_fabric_is_switch(f, f->ports[port].node))
-				continue;
-			set_parities(&f->ports[port], r->any_sl ? rank++ : p, parity);
+			port = dl_fabric_end_at(f, n, p);
+			if (port != DL_NONE)
+				set_parities(&f->ports[port], r->any_sl ? rank++ : p, parity);
 		}
 		set_parities(&f->ports[n->first_port], rank, parity);
 	}

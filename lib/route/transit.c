@@ -8,6 +8,8 @@
  * LIDs, coordinates and so path SLs keep their numbers; SL-to-VL maps and VL
  * arbitration are those of the whole torus, so nothing but forwarding changes when
  * something is taken out of use or put back.
+ *
+ * Complexity: linear in the ports.
  */
 #include <errno.h>
 #include <string.h>
@@ -41,7 +43,7 @@ static void transit_groups(struct dl_torus *t, const bool *cut)
 	uint32_t n = 0, from = t->group_first[0];
 
 	for (uint32_t g = 0; g < f->nswitches * DL_TORUS_DIRS; g++) {
-		uint32_t first = f->nodes[f->switches[g / DL_TORUS_DIRS]].first_port;
+		uint32_t first = dl_fabric_switch_node(f, g / DL_TORUS_DIRS)->first_port;
 		uint32_t end = t->group_first[g + 1];
 
 		t->group_first[g] = n;
@@ -56,7 +58,7 @@ static void transit_groups(struct dl_torus *t, const bool *cut)
 static void transit_uplink(const struct dl_torus *whole, const struct dl_route_avoided *a,
 			   struct dl_torus *t, uint32_t sw)
 {
-	const struct dl_fabric_node *n = &t->fabric->nodes[t->fabric->switches[sw]];
+	const struct dl_fabric_node *n = dl_fabric_switch_node(t->fabric, sw);
 	uint32_t next = dl_torus_uplink_switch(whole, sw);
 
 	t->uplink[sw] = DL_NONE;
@@ -135,7 +137,7 @@ static struct dl_route_avoid_use transit_count_cable(const struct dl_tables *t, 
 static struct dl_route_avoid_use transit_count_switch(const struct dl_tables *t, uint32_t sw)
 {
 	const struct dl_fabric *f = t->fabric;
-	const struct dl_fabric_node *n = &f->nodes[f->switches[sw]];
+	const struct dl_fabric_node *n = dl_fabric_switch_node(f, sw);
 	struct dl_route_avoid_use use = { 0 };
 
 	for (unsigned int p = 1; p <= n->nports; p++) {
@@ -160,7 +162,7 @@ static struct dl_route_avoid_use transit_count_switch(const struct dl_tables *t,
 struct dl_route_avoid_use dl_route_avoid_count(const struct dl_route_avoided_item *item,
 					       const struct dl_tables *t)
 {
-	if (item->state == DL_ROUTE_AVOID_ABSENT)
+	if (item->port == DL_NONE && item->sw == DL_NONE)
 		return (struct dl_route_avoid_use){ 0 };
 	return item->port == DL_NONE ? transit_count_switch(t, item->sw) :
 				       transit_count_cable(t, item->port);

@@ -12,13 +12,15 @@
  *
  * Every group uses the part of the master tree that joins its members to the
  * root.
+ *
+ * Complexity: O(switches x radix) for the master tree, O(switches + members) for a
+ * group.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dateline/base.h"
 #include "route/internal.h"
 
 struct builder {
@@ -246,7 +248,8 @@ static void list_cables(struct builder *b)
 			continue;
 		n = cables_up(b, s, ports);
 		for (i = 0; i < n; i++)
-			b->tree->cables[total++] = f->nodes[f->switches[s]].first_port + ports[i];
+			b->tree->cables[total++] =
+				dl_fabric_switch_node(f, s)->first_port + ports[i];
 	}
 	b->tree->cable_first[s] = total;
 }
@@ -287,7 +290,7 @@ bool dl_route_tree_complete(const struct dl_torus *t, const struct dl_route_tree
 			continue;
 		dl_log(log, DL_LOG_WARNING,
 		       "the multicast tree does not reach switch 0x%016" PRIx64 " \"%s\"",
-		       f->nodes[f->switches[s]].guid, dl_fabric_node_name(f, f->switches[s]));
+		       dl_fabric_switch_node(f, s)->guid, dl_fabric_node_name(f, f->switches[s]));
 		return false;
 	}
 	return true;

@@ -95,20 +95,6 @@ static void number_lids(struct unicast *u, uint32_t end_port, uint32_t site, uin
 	}
 }
 
-/* The end port behind port `p` of a switch, or DL_NONE. */
-static uint32_t end_port_behind(const struct dl_fabric *f, const struct dl_fabric_node *sw,
-				unsigned int p)
-{
-	uint32_t port = sw->first_port + p;
-
-	if (!p)
-		return port;
-	if (p > sw->nports || f->ports[port].peer == DL_NONE ||
-	    dl_fabric_is_switch(f, dl_fabric_peer_node(f, port)))
-		return DL_NONE;
-	return f->ports[port].peer;
-}
-
 /*
  * Ranks go on from one switch to the next along every dimension, so that the
  * turns at parallel cables are even not only among the adapters of one target
@@ -118,17 +104,19 @@ static uint32_t end_port_behind(const struct dl_fabric *f, const struct dl_fabri
 static void number_switch(struct unicast *u, uint32_t sw, const uint8_t order[256])
 {
 	const struct dl_fabric *f = u->torus->fabric;
-	const struct dl_fabric_node *n = &f->nodes[f->switches[sw]];
+	const struct dl_fabric_node *n = dl_fabric_switch_node(f, sw);
 	uint32_t c[DL_TORUS_DIMS], site = u->torus->attachment[sw], hosts = 0, rank, end;
 	unsigned int i;
 
 	for (i = 1; i <= n->nports; i++)
-		hosts += end_port_behind(f, n, i) != DL_NONE;
+		hosts += dl_fabric_end_at(f, n, i) != DL_NONE;
 	dl_torus_site_coord(&u->torus->grid, site, c);
 	rank = (c[0] + c[1] + c[2]) * hosts;
 	number_lids(u, n->first_port, site, rank);
 	for (i = 0; i <= DL_FABRIC_MAX_PORTS; i++) {
-		end = order[i] ? end_port_behind(f, n, order[i]) : DL_NONE;
+		if (!order[i] || order[i] > n->nports)
+			continue;
+		end = dl_fabric_end_at(f, n, order[i]);
 		if (end != DL_NONE)
 			number_lids(u, end, site, rank++);
 	}
@@ -298,11 +286,11 @@ static void gather_parallel(struct unicast *u, uint32_t sw, uint8_t *restrict ro
 static void local_lids(struct unicast *u, uint32_t sw, uint8_t *row)
 {
 	const struct dl_fabric *f = u->torus->fabric;
-	const struct dl_fabric_node *n = &f->nodes[f->switches[sw]];
+	const struct dl_fabric_node *n = dl_fabric_switch_node(f, sw);
 	unsigned int p;
 
 	for (p = 0; p <= n->nports; p++) {
-		uint32_t end = end_port_behind(f, n, p);
+		uint32_t end = dl_fabric_end_at(f, n, p);
 
 		if (end != DL_NONE && f->ports[end].lid)
 			memset(row + f->ports[end].lid, p, (size_t)1 << f->ports[end].lmc);
@@ -350,7 +338,7 @@ static void fill_own_rings(struct unicast *u, uint32_t to)
 {
 	const struct dl_torus *t = u->torus;
 	const struct dl_fabric *f = t->fabric;
-	const struct dl_fabric_node *n = &f->nodes[f->switches[to]];
+	const struct dl_fabric_node *n = dl_fabric_switch_node(f, to);
 
 	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
 		uint32_t ring = dl_route_ring(&t->grid, t->sw_site[to], d);
@@ -362,7 +350,7 @@ static void fill_own_rings(struct unicast *u, uint32_t to)
 				continue;
 			ports_by_rank(u, sw);
 			for (unsigned int p = 0; p <= n->nports; p++) {
-				uint32_t end = end_port_behind(f, n, p);
+				uint32_t end = dl_fabric_end_at(f, n, p);
 
 				if (end != DL_NONE)
 					fill_towards(u, &f->ports[end], sw, to, d);
@@ -392,7 +380,7 @@ static void fill_up(struct unicast *u, uint32_t sw)
 static void fill_down(struct unicast *u, uint32_t sw)
 {
 	const struct dl_fabric *f = u->torus->fabric;
-	const struct dl_fabric_node *n = &f->nodes[f->switches[sw]];
+	const struct dl_fabric_node *n = dl_fabric_switch_node(f, sw);
 	uint8_t ports[DL_FABRIC_MAX_PORTS];
 	uint32_t at, next;
 	unsigned int p, k;
@@ -404,7 +392,7 @@ static void fill_down(struct unicast *u, uint32_t sw)
 		k = dl_torus_uplink_cables(u->torus, at, NULL, ports);
 		dl_route_take_turns(u->pass, next, ports, k, u->port, u->nranks);
 		for (p = 0; p <= n->nports; p++) {
-			uint32_t end = end_port_behind(f, n, p), lid, i;
+			uint32_t end = dl_fabric_end_at(f, n, p), lid, i;
 
 			lid = end == DL_NONE ? 0 : f->ports[end].lid;
 			for (i = 0; lid && i >> f->ports[end].lmc == 0; i++)

@@ -15,7 +15,6 @@
  * use a turn up exactly, so shares are exact for them; ratios that do not fit
  * into 255 that way get the largest whole multiple.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "route/internal.h"

@@ -66,8 +66,8 @@ static void compare_row(const struct dl_tables *a, uint16_t x, const struct dl_t
 static void compare_switch_maps(const struct dl_tables *a, uint32_t s, const struct dl_tables *b,
 				uint32_t t, struct dl_tables_changes *out)
 {
-	const struct dl_fabric_node *x = &a->fabric->nodes[a->fabric->switches[s]];
-	const struct dl_fabric_node *y = &b->fabric->nodes[b->fabric->switches[t]];
+	const struct dl_fabric_node *x = dl_fabric_switch_node(a->fabric, s);
+	const struct dl_fabric_node *y = dl_fabric_switch_node(b->fabric, t);
 	const uint16_t *old = &a->sl2vl[a->sl2vl_first[s]], *new = &b->sl2vl[b->sl2vl_first[t]];
 	bool used[DL_FABRIC_MAX_PORTS + 1];
 	unsigned int n = x->nports + 1u;

@@ -30,7 +30,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dateline/base.h"
 #include "tables/internal.h"
 
 #define PSL_PAIRS_MAX 4000000 /* exported without being asked for */
@@ -221,25 +220,15 @@ static void export_close(struct export *x)
 
 /* ---- one file -------------------------------------------------------------- */
 
-/* What was written into memory; `err` is what its writer returned. */
-static int export_put_memory(struct dl_tables_out *o, FILE *to, int err, char **text,
-			     const size_t *len)
-{
-	if (to && fclose(to))
-		err = -ENOMEM;
-	if (!err)
-		dl_tables_out_text(o, *text, *len);
-	return err;
-}
-
 static int export_put_fabric(struct dl_tables_out *o, const struct dl_fabric *f,
 			     int (*write)(const struct dl_fabric *f, FILE *to))
 {
-	char *text = NULL;
+	char *text;
 	size_t len;
-	FILE *to = dl_memory_open(&text, &len);
-	int err = export_put_memory(o, to, to ? write(f, to) : -ENOMEM, &text, &len);
+	int err = dl_memory_write(&text, &len, to, write(f, to));
 
+	if (!err)
+		dl_tables_out_text(o, text, len);
 	free(text);
 	return err;
 }
@@ -247,14 +236,14 @@ static int export_put_fabric(struct dl_tables_out *o, const struct dl_fabric *f,
 /* The last line has the checksum of those before it. */
 static int export_put_manifest(struct dl_tables_out *o, const struct dl_snapshot_manifest *m)
 {
-	char *text = NULL;
+	char *text;
 	size_t len;
-	FILE *to = dl_memory_open(&text, &len);
-	int err = export_put_memory(o, to, to ? dl_snapshot_write_manifest(m, to) : -ENOMEM, &text,
-				    &len);
+	int err = dl_memory_write(&text, &len, to, dl_snapshot_write_manifest(m, to));
 
-	if (!err)
+	if (!err) {
+		dl_tables_out_text(o, text, len);
 		dl_tables_out_print(o, "end 0x%016" PRIx64 "\n", dl_tables_sum_of(text, len));
+	}
 	free(text);
 	return err;
 }

@@ -171,12 +171,6 @@ int dl_tables_dump_port(struct dl_tables_dump *d, const struct dl_fabric_node *n
 int dl_tables_dump_word(struct dl_tables_dump *d, const char *word);
 int dl_tables_dump_end(struct dl_tables_dump *d);
 
-static inline const struct dl_fabric_node *dl_tables_switch_node(const struct dl_fabric *f,
-								 uint32_t sw)
-{
-	return &f->nodes[f->switches[sw]];
-}
-
 /* One reader each; see dl_tables_read_file(). */
 typedef int dl_tables_reader(struct dl_tables *t, FILE *from, const char *name,
 			     const struct dl_log *log);

@@ -23,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dateline/base.h"
 #include "tables/internal.h"
 
 /* ---- the names of an export's files -------------------------------------- */
@@ -237,6 +236,7 @@ int dl_snapshot_read_about(const char *text, size_t len, const char *name, const
 	if (len && !from)
 		return -ENOMEM;
 	dl_text_begin(&r.text, from, name, log);
+	r.text.whole = true;
 	err = from ? read_lines(&r) : dl_text_error(&r.text, "it is empty");
 	dl_text_end(&r.text);
 	if (from)

@@ -8,7 +8,7 @@
  * holds some sets of groups at once that differ in few masks.
  *
  * Method.  Rows for those switches only that have one.  Of 64 switches each, a
- * word tells which have; the rows of these stand in order.  A row is found by
+ * word says which have a row; these rows stand in order.  A row is found by
  * counting the bits below its own, in constant time; a new one moves at most 63
  * others.  The rows of 64 switches are shared by all groups, of whichever
  * tables, that were copied from one another or united, until one of them writes

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dateline/base.h"
 #include "tables/internal.h"
 
 #define BUFFER_BYTES (1 << 18)

@@ -11,12 +11,10 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
-#include "dateline/base.h"
 #include "tables/internal.h"
 #include "tables/pack.h"
 
@@ -90,42 +88,14 @@ static void begin_section(struct pack *p, const char *tag, uint64_t len)
 	PUT(p, &len, 1);
 }
 
-static void put_text(struct pack *p, const char *tag, const char *text, size_t len)
+/* A text that was written into memory, which goes; `err` is what its writer returned. */
+static void put_text(struct pack *p, const char *tag, int err, char *text, size_t len)
 {
+	if (err)
+		p->err = err;
 	begin_section(p, tag, len);
 	pack_put(p, text, len);
-}
-
-/* What was written into memory; `err` is what its writer returned. */
-static void put_memory(struct pack *p, const char *tag, FILE *to, int err, char **text, size_t *len)
-{
-	if (to && fclose(to))
-		err = -ENOMEM;
-	if (err)
-		p->err = -ENOMEM;
-	else
-		put_text(p, tag, *text, *len);
-	free(*text);
-}
-
-static void put_about(struct pack *p, const struct dl_snapshot_about *about)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *to = dl_memory_open(&text, &len);
-
-	put_memory(p, DL_PACK_ABOUT, to, to ? dl_snapshot_write_about(about, to) : -ENOMEM, &text,
-		   &len);
-}
-
-static void put_netlist(struct pack *p, const struct dl_fabric *f)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *to = dl_memory_open(&text, &len);
-
-	put_memory(p, DL_PACK_NETLIST, to, to ? dl_fabric_write_netlist(f, to) : -ENOMEM, &text,
-		   &len);
+	free(text);
 }
 
 static void put_tables(struct pack *p, const struct dl_tables *t)
@@ -228,10 +198,15 @@ static uint64_t size_of_tables(const struct dl_tables *t)
 static int put_all(struct pack *p, const struct dl_snapshot *s)
 {
 	struct dl_snapshot_about about = s->about;
+	char *text;
+	size_t len;
+	int err;
 
 	about.fabric = dl_snapshot_fabric_id(s->tables->fabric);
-	put_about(p, &about);
-	put_netlist(p, s->tables->fabric);
+	err = dl_memory_write(&text, &len, to, dl_snapshot_write_about(&about, to));
+	put_text(p, DL_PACK_ABOUT, err, text, len);
+	err = dl_memory_write(&text, &len, to, dl_fabric_write_netlist(s->tables->fabric, to));
+	put_text(p, DL_PACK_NETLIST, err, text, len);
 	p->total = p->bytes + size_of_tables(s->tables);
 	put_tables(p, s->tables);
 	put_path_sls(p, s->tables);

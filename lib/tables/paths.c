@@ -122,8 +122,8 @@ int dl_tables_reach_init(struct dl_tables_reach *b, struct dl_arena *arena,
 	struct dl_tables_reach_ports *ports = dl_arena_array(arena, n, sizeof(*ports));
 
 	for (uint32_t s = 0; ports && s < f->nswitches; s++)
-		ports[s] = (struct dl_tables_reach_ports){ f->nodes[f->switches[s]].first_port,
-							   f->nodes[f->switches[s]].nports };
+		ports[s] = (struct dl_tables_reach_ports){ dl_fabric_switch_node(f, s)->first_port,
+							   dl_fabric_switch_node(f, s)->nports };
 	b->t = t;
 	b->ports = ports;
 	b->next = next;

@@ -42,6 +42,7 @@ int dl_tables_dump_read(struct dl_tables_dump *d, FILE *from, const char *name,
 	d->met = calloc(d->f->nswitches + 1, 1);
 	err = d->met ? 0 : -ENOMEM;
 	dl_text_begin(t, from, name, log);
+	t->whole = true;
 	while (!err && (state = dl_text_next(t)) > 0) {
 		if (says_something(t))
 			err = line(d);

@@ -7,8 +7,8 @@
  *   60 lids dumped
  *
  * A block per switch, a line per LID.  UNREACHABLE instead of the port number
- * is a LID without a route.  The count at the end of each block tells a whole
- * dump from one that was cut off.  The other two have ibdmchk's form:
+ * is a LID without a route.  The count at the end of each block distinguishes
+ * a whole dump from a truncated one.  The other two have ibdmchk's form:
  *
  *   dump_ucast_routes: Switch 0x0000000000200000
  *   LID    : Port : Hops : Optimal
@@ -32,7 +32,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tables/internal.h"
@@ -279,7 +278,7 @@ static int read_lids_line(struct dl_tables_dump *d)
 		return lfts_read_head(x);
 	if (strncmp(d->text.at, "0x", 2)) {
 		err = read_count(x);
-		return err ? err : 1; /* one switch's table tells all */
+		return err ? err : 1; /* one switch's table is enough */
 	}
 	err = read_lid(x, &lid, &port);
 	if (!err)
@@ -347,7 +346,7 @@ static int read_multicast(struct dl_tables_dump *d)
 	if (mlid < DL_TABLES_MCAST_LID)
 		return dl_text_error(&d->text, "0x%04" PRIx64 " is not a multicast LID", mlid);
 	for (err = 0; !err && !dl_text_at_end(&d->text);) {
-		err = dl_tables_dump_port(d, dl_tables_switch_node(d->f, d->sw), 16, &port);
+		err = dl_tables_dump_port(d, dl_fabric_switch_node(d->f, d->sw), 16, &port);
 		if (err)
 			break;
 		g = dl_tables_group(d->t, mlid);

@@ -10,8 +10,8 @@
  *   Channel Adapter 0x0000000020400001, base LID 7, "name"
  *   0   0   : 0  0  0  0  0  0  0  0  1  1  1  1  1  1  1  1
  *
- * A switch is named by its own GUID, an end port by the port's; its base LID
- * tells the port without doubt.
+ * A switch is named by its own GUID, an end port by the port's GUID; its base LID
+ * identifies the port.
  *
  *   0x0000000000200000 3 1 0x23 0x23 0x23 0x23 0x67 0x67 0x67 0x67
  *
@@ -50,7 +50,7 @@ static int number_of(struct maps *m, dl_tables_sl2vl_row row)
 static int read_pair(struct maps *m, uint16_t **entry)
 {
 	const struct dl_tables *t = m->d.t;
-	const struct dl_fabric_node *n = dl_tables_switch_node(m->d.f, m->d.sw);
+	const struct dl_fabric_node *n = dl_fabric_switch_node(m->d.f, m->d.sw);
 	unsigned int in, out;
 	int err = dl_tables_dump_port(&m->d, n, 10, &in);
 
@@ -206,7 +206,7 @@ static char *read_sl2vl_fast(struct dl_tables_dump *d, char *at, char *end)
 
 	if (d->sw == DL_NONE || m->end_port != DL_NONE)
 		return at;
-	n = dl_tables_switch_node(d->f, d->sw);
+	n = dl_fabric_switch_node(d->f, d->sw);
 	map = &d->t->sl2vl[d->t->sl2vl_first[d->sw]];
 	while (at < end) {
 		dl_tables_sl2vl_row row;

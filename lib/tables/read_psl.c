@@ -234,14 +234,12 @@ static char *read_fast(struct dl_tables_dump *d, char *at, char *end)
 static uint8_t neighbour_sl(const struct psl *x, const uint8_t *row, uint32_t sw, uint32_t own)
 {
 	const struct dl_fabric *f = x->d.f;
-	const struct dl_fabric_node *n = dl_tables_switch_node(f, sw);
+	const struct dl_fabric_node *n = dl_fabric_switch_node(f, sw);
 
 	for (unsigned int i = 0; i <= n->nports; i++) {
-		uint32_t p = n->first_port + i, column;
+		uint32_t p = dl_fabric_end_at(f, n, i), column;
 
-		if (i)
-			p = f->ports[p].peer;
-		if (p == DL_NONE || p == own || !dl_fabric_is_end_port(f, p) || !f->ports[p].lid)
+		if (p == DL_NONE || p == own || !f->ports[p].lid)
 			continue;
 		column = x->column[f->ports[p].lid];
 		if (column != DL_NONE && row[column] != DL_TABLES_NO_SL)

@@ -7,8 +7,6 @@
  * Nodes are the same when their GUIDs are.  What is new has empty tables, and
  * unknown path SLs.  Complexity: the size of the tables.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "dateline/tables.h"

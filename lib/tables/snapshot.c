@@ -11,7 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "dateline/base.h"
 #include "tables/internal.h"
 
 /* ---- notes -------------------------------------------------------------- */

@@ -5,7 +5,7 @@
  * (opensm -D 0x43), whatever its routing engine.  From here on about the last two:
  *
  * The fabric comes from dateline.net, else from opensm-subnet.lst, else from
- * a netlist given with the directory; LIDs and LMCs that it does not tell, from
+ * a netlist given with the directory; LIDs and LMCs that it lacks, from
  * the forwarding tables.  The forwarding tables are indispensable; of
  * everything else the caller learns whether it was there.
  *
@@ -22,7 +22,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dateline/base.h"
 #include "tables/internal.h"
 
 struct source {
@@ -30,7 +29,7 @@ struct source {
 	const struct dl_log *log;
 	char path[PATH_MAX];
 	char inside[PATH_MAX];		      /* the .dls in a directory */
-	bool vls_known;			      /* does the fabric's file tell them? */
+	bool vls_known;			      /* are they in the fabric's file? */
 	bool skip_sls;			      /* others are given */
 	struct dl_snapshot_manifest manifest; /* without files: there is none */
 	double done, total;		      /* bytes of listed files, for progress */
@@ -245,7 +244,7 @@ static int snapshot_read_fabric(struct source *x, const char *net, struct dl_fab
 		return dl_fabric_read_netlist(net, x->log, f);
 	return dl_fail(x->log, -ENOENT,
 		       "%s: no dateline.net and no opensm-subnet.lst "
-		       "in this directory: what does the fabric look like?",
+		       "in this directory: name the netlist of the fabric",
 		       x->dir);
 }
 
@@ -362,8 +361,8 @@ static int directory_read_tables(struct source *x, struct dl_tables *t, unsigned
 }
 
 /*
- * OpenSM's subnet list does not tell how many VLs a port has, and every port
- * is taken to have 8.  Maps that name higher ones know better.
+ * OpenSM's subnet list does not contain the number of VLs of a port, so every port
+ * is assumed to have 8; maps that name higher VLs prove that there are more.
  */
 static void widen_vls(struct dl_fabric *f, const struct dl_tables *t)
 {
@@ -421,7 +420,7 @@ static int read_notes(struct source *x, struct dl_snapshot *s)
 
 /* ---- all --------------------------------------------------------------- */
 
-/* A manifest tells of which fabric it is. */
+/* A manifest names its fabric. */
 static int check_fabric(const struct source *x, const struct dl_fabric *f)
 {
 	if (!x->manifest.n || x->manifest.about.fabric == dl_snapshot_fabric_id(f))

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dateline/base.h"
 #include "tables/internal.h"
 
 #define LFT_BLOCK 64 /* entries in one LinearForwardingTable attribute */
@@ -27,7 +26,7 @@ static int new_sl2vl(struct dl_tables *t)
 	if (!t->sl2vl_first)
 		return -ENOMEM;
 	for (s = 0; s < f->nswitches; s++) {
-		size_t n = f->nodes[f->switches[s]].nports + 1;
+		size_t n = dl_fabric_switch_node(f, s)->nports + 1;
 
 		t->sl2vl_first[s] = total;
 		total += n * n;
@@ -45,7 +44,7 @@ uint64_t dl_tables_bytes(const struct dl_fabric *f)
 	uint64_t bytes = f->nswitches * (f->top_lid / LFT_BLOCK + 1) * (uint64_t)LFT_BLOCK;
 
 	for (uint32_t s = 0; s < f->nswitches; s++) {
-		uint64_t n = f->nodes[f->switches[s]].nports + 1;
+		uint64_t n = dl_fabric_switch_node(f, s)->nports + 1;
 
 		bytes += n * n * sizeof(uint16_t);
 	}

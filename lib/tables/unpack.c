@@ -19,7 +19,6 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#include "dateline/base.h"
 #include "tables/internal.h"
 #include "tables/pack.h"
 
@@ -39,7 +38,7 @@ struct unpack {
 	struct dl_pack_head head;
 	uint64_t left;	  /* of the content */
 	uint64_t total;	  /* content */
-	uint64_t shown;	  /* progress is told when less than this is left */
+	uint64_t shown;	  /* report progress when less than this is left */
 	uint64_t section; /* of the present section */
 	char tag[DL_PACK_TAG + 1];
 	bool at_end; /* of the frame */
@@ -190,7 +189,7 @@ static int read_about(struct unpack *u)
 	if (!err)
 		err = dl_snapshot_read_about(text, len, u->name, u->log, &m);
 	if (!err && m.n)
-		err = unpack_damaged(u, "it lists files");
+		err = unpack_damaged(u, "unexpected list of files");
 	u->s->about = m.about;
 	free(m.files);
 	free(text);
@@ -228,7 +227,7 @@ static int unpack_read_netlist(struct unpack *u)
 		fclose(from);
 	free(text);
 	if (!err && u->s->about.fabric != dl_snapshot_fabric_id(u->s->fabric))
-		err = unpack_damaged(u, "the fabric has another number");
+		err = unpack_damaged(u, "the fabric number does not match");
 	return err;
 }
 
@@ -384,7 +383,7 @@ static int read_group(struct unpack *u)
 			err = unpack_damaged(u, "switch %u of %u", sw, f->nswitches);
 		if (err)
 			return err;
-		nports = f->nodes[f->switches[sw]].nports;
+		nports = dl_fabric_switch_node(f, sw)->nports;
 		last = last_port(mask);
 		if (last > nports)
 			return unpack_damaged(u, "port %u of a switch with %u ports", last, nports);
@@ -453,7 +452,7 @@ static int unpack_read_head(struct unpack *u)
 
 	if (fread(&u->head, sizeof(u->head), 1, u->from) != 1 ||
 	    memcmp(u->head.magic, DL_PACK_MAGIC, sizeof(u->head.magic)))
-		return unpack_damaged(u, "it does not begin as one");
+		return unpack_damaged(u, "it does not start like a snapshot");
 	if (le32toh(u->head.format) != DL_SNAPSHOT_FORMAT)
 		return dl_fail(
 			u->log, -EINVAL,
@@ -462,7 +461,7 @@ static int unpack_read_head(struct unpack *u)
 			u->name, le32toh(u->head.format), DL_SNAPSHOT_FORMAT);
 	u->total = u->shown = u->left = le64toh(u->head.bytes);
 	if (u->head.zero || fstat(fileno(u->from), &st) || !dl_tables_expected(u->left, st.st_size))
-		return unpack_damaged(u, "its head says what cannot be");
+		return unpack_damaged(u, "the header is implausible");
 	return 0;
 }
 
@@ -486,7 +485,7 @@ static int check_end(struct unpack *u)
 		u->at_end = !hint;
 	}
 	if (u->in.pos < u->in.size || getc(u->from) != EOF)
-		return unpack_damaged(u, "something follows its end");
+		return unpack_damaged(u, "bytes follow its end");
 	return 0;
 }
 
@@ -497,7 +496,7 @@ static int check_sum(struct unpack *u, uint64_t checksum)
 	if (checksum != le64toh(u->head.checksum))
 		return unpack_damaged(u, "its checksum is wrong");
 	fault = dl_tables_fault(u->s->tables);
-	return fault ? unpack_damaged(u, "not so: %s", fault) : 0;
+	return fault ? unpack_damaged(u, "inconsistent tables: %s", fault) : 0;
 }
 
 static int read_all(struct unpack *u)
@@ -552,7 +551,7 @@ int dl_snapshot_is_packed(const char *path)
 	if (stat(path, &st) || !S_ISREG(st.st_mode))
 		return 0;
 	from = fopen(path, "re");
-	if (!from) /* who may not read it is told by who reads it */
+	if (!from) /* if access is denied, the reader of the file says so */
 		return errno == EACCES ? 0 : -errno;
 	if (fread(magic, 1, sizeof(magic), from) != sizeof(magic))
 		magic[0] = '\0';

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dateline/base.h"
 #include "tables/internal.h"
 
 #define RULE "#--------------------------------------------------------\n"
@@ -132,7 +131,7 @@ static int lft_lines(const struct dl_tables *t, struct lines *l)
 static void put_lft(struct dl_tables_out *o, const struct dl_tables *t, uint32_t sw,
 		    const struct lines *l)
 {
-	const struct dl_fabric_node *n = dl_tables_switch_node(t->fabric, sw);
+	const struct dl_fabric_node *n = dl_fabric_switch_node(t->fabric, sw);
 	const uint8_t *row = t->lft + sw * (size_t)t->stride;
 	uint32_t dumped = 0;
 
@@ -176,7 +175,7 @@ static int put_fdbs(struct dl_tables_out *o, const struct dl_tables *t)
 		const uint8_t *row = t->lft + s * (size_t)t->stride;
 
 		dl_tables_out_print(o, "dump_ucast_routes: Switch 0x%016" PRIx64 "\n%s",
-				    dl_tables_switch_node(t->fabric, s)->guid, head);
+				    dl_fabric_switch_node(t->fabric, s)->guid, head);
 		for (uint32_t lid = 1; lid <= t->top_lid; lid++)
 			if (row[lid] == DL_TABLES_NO_PORT)
 				dl_tables_out_print(o, "0x%04X : UNREACHABLE\n", lid);
@@ -209,7 +208,7 @@ static void put_group(struct dl_tables_out *o, const struct dl_tables_mcast_grou
 static int put_mcfdbs(struct dl_tables_out *o, const struct dl_tables *t)
 {
 	for (uint32_t s = 0; s < t->fabric->nswitches && t->ngroups; s++) {
-		const struct dl_fabric_node *n = dl_tables_switch_node(t->fabric, s);
+		const struct dl_fabric_node *n = dl_fabric_switch_node(t->fabric, s);
 
 		dl_tables_out_print(o, "Switch 0x%016" PRIx64 "\nLID    : Out Port(s)\n", n->guid);
 		for (uint32_t g = 0; g < t->ngroups; g++)
@@ -298,7 +297,7 @@ static void put_sl2vl_head(struct dl_tables_out *o, const struct dl_fabric *f, u
 /* The map of a switch's port pair, or DL_TABLES_NO_ROW. */
 static uint16_t pair_row(const struct dl_tables *t, uint32_t sw, unsigned int in, unsigned int out)
 {
-	unsigned int width = dl_tables_switch_node(t->fabric, sw)->nports + 1;
+	unsigned int width = dl_fabric_switch_node(t->fabric, sw)->nports + 1;
 
 	return t->sl2vl[t->sl2vl_first[sw] + in * width + out];
 }
@@ -307,7 +306,7 @@ static void put_switch_maps(struct dl_tables_out *o, const struct dl_tables *t, 
 			    const row_text *texts)
 {
 	const struct dl_fabric *f = t->fabric;
-	const struct dl_fabric_node *n = dl_tables_switch_node(t->fabric, sw);
+	const struct dl_fabric_node *n = dl_fabric_switch_node(t->fabric, sw);
 
 	put_sl2vl_head(o, f, f->switches[sw], n->guid, f->ports[n->first_port].lid);
 	for (unsigned int out = 1; out <= n->nports; out++) {
@@ -347,7 +346,7 @@ static int put_sl2vl(struct dl_tables_out *o, const struct dl_tables *t)
 static void put_slvl_switch(struct dl_tables_out *o, const struct dl_tables *t, uint32_t sw,
 			    const row_text *texts)
 {
-	const struct dl_fabric_node *n = dl_tables_switch_node(t->fabric, sw);
+	const struct dl_fabric_node *n = dl_fabric_switch_node(t->fabric, sw);
 	char guid[PAIR_MAX];
 	int len = snprintf(guid, sizeof(guid), "0x%016" PRIx64 " ", n->guid);
 

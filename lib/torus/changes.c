@@ -3,14 +3,14 @@
  * What changed from one torus to the next, for the administrator's log
  * (rules A11): switches lost, found and replaced, and cables of hops whose two
  * ends are still there.  One line each, up to a limit, then a count.  For the
- * first torus, which has nothing to be compared with, the log lists what is missing.
+ * first torus, which cannot be compared with another one, the log lists what is
+ * missing.  Complexity: linear in the sites and their cables.
  */
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "dateline/base.h"
 #include "torus/internal.h"
 
 /* A hop of a torus: a switch, and a direction in which it has a neighbour. */
@@ -92,7 +92,9 @@ static void changes_log_switch(struct report *r, uint32_t site, const struct dl_
 
 static uint64_t changes_guid_at(const struct dl_torus *t, uint32_t site)
 {
-	return t->site_sw[site] == DL_NONE ? 0 : dl_torus_node(t->fabric, t->site_sw[site])->guid;
+	return t->site_sw[site] == DL_NONE ?
+		       0 :
+		       dl_fabric_switch_node(t->fabric, t->site_sw[site])->guid;
 }
 
 static void compare_switches(struct report *r, uint32_t site)
@@ -118,7 +120,7 @@ static bool changes_find_hop(const struct dl_torus *t, uint32_t site, unsigned i
 /* The port of its k-th cable, as an index. */
 static uint32_t changes_port_of(const struct hop *h, unsigned int k)
 {
-	return dl_torus_node(h->t->fabric, h->sw)->first_port +
+	return dl_fabric_switch_node(h->t->fabric, h->sw)->first_port +
 	       h->t->group_ports[h->t->group_first[h->sw * DL_TORUS_DIRS + h->dir] + k];
 }
 

@@ -35,7 +35,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dateline/base.h"
 #include "torus/internal.h"
 
 #define MAX_ERRORS 20 /* then the rest of the file is not read */

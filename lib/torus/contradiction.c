@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dateline/base.h"
 #include "torus/internal.h"
 
 #define FAULTY 10 /* one switch in so many may be wired wrong */

@@ -35,7 +35,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "dateline/base.h"
 #include "torus/internal.h"
 
 #define MAX_SIDE 3

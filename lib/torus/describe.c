@@ -83,7 +83,7 @@ static bool find_seed(const struct chooser *c, uint32_t site, bool all, uint32_t
 
 static uint64_t describe_guid_at(const struct dl_torus *t, uint32_t site)
 {
-	return dl_torus_node(t->fabric, t->site_sw[site])->guid;
+	return dl_fabric_switch_node(t->fabric, t->site_sw[site])->guid;
 }
 
 static struct dl_torus_seed make_seed(const struct chooser *c, uint32_t site,
@@ -178,20 +178,18 @@ struct dl_torus_config *dl_torus_config_new(const struct dl_torus_grid *grid, co
 static uint32_t largest_group(const struct dl_torus *t)
 {
 	const struct dl_fabric *f = t->fabric;
-	uint32_t most = DL_TORUS_DEFAULT_PORTGROUP, far, n;
+	uint32_t most = DL_TORUS_DEFAULT_PORTGROUP, n;
 
 	for (uint32_t s = 0; s < f->nswitches; s++) {
-		const struct dl_fabric_node *node = dl_torus_node(f, s);
+		const struct dl_fabric_node *node = dl_fabric_switch_node(f, s);
 
 		for (unsigned int dir = 0; dir < DIRS; dir++) {
 			n = dl_torus_group_size(t, s, dir);
 			most = n > most ? n : most;
 		}
 		n = 1;
-		for (unsigned int p = 1; p <= node->nports; p++) {
-			far = f->ports[node->first_port + p].peer;
-			n += far != DL_NONE && dl_fabric_is_end_port(f, far);
-		}
+		for (unsigned int p = 1; p <= node->nports; p++)
+			n += dl_fabric_end_at(f, node, p) != DL_NONE;
 		most = n > most ? n : most;
 	}
 	return most;

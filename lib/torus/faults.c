@@ -24,7 +24,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "dateline/base.h"
 #include "torus/internal.h"
 
 #define MAX_WRONG 256 /* more are no faults, but no torus */
@@ -147,7 +146,8 @@ static bool exchange_surplus(struct finder *n, uint32_t port)
 	for (unsigned int dir = 0; dir < DIRS; dir++) {
 		uint32_t next = dl_torus_site_next(&t->grid, here, dir);
 		int16_t *x = next == DL_NONE ? NULL : faults_short_hop(n, here, next);
-		const struct dl_fabric_node *node = x ? dl_torus_node(f, t->site_sw[next]) : NULL;
+		const struct dl_fabric_node *node = x ? dl_fabric_switch_node(f, t->site_sw[next]) :
+							NULL;
 
 		for (unsigned int k = 1; x && k <= node->nports; k++) {
 			uint32_t other = node->first_port + k;
@@ -241,7 +241,7 @@ int dl_torus_find_faults(const struct dl_torus *t, struct dl_torus_fault **fault
 /* Cables of a switch that would join neighbours if it were at a site. */
 static unsigned int faults_count_joined(const struct dl_torus *t, uint32_t sw, uint32_t site)
 {
-	const struct dl_fabric_node *node = dl_torus_node(t->fabric, sw);
+	const struct dl_fabric_node *node = dl_fabric_switch_node(t->fabric, sw);
 	unsigned int n = 0;
 
 	for (unsigned int k = 1; k <= node->nports; k++) {

@@ -31,7 +31,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "dateline/base.h"
 #include "torus/internal.h"
 
 #define MIN_PORTS 36

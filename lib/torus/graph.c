@@ -36,7 +36,7 @@ int dl_torus_graph_build(const struct dl_fabric *f, const bool *without, struct 
 	g->list = g->first + n + 1;
 	memset(seen, 0xFF, n * sizeof(*seen));
 	for (uint32_t s = 0; s < n; s++) {
-		const struct dl_fabric_node *node = dl_torus_node(f, s);
+		const struct dl_fabric_node *node = dl_fabric_switch_node(f, s);
 
 		g->first[s] = total;
 		for (unsigned int p = 1; p <= node->nports; p++) {
@@ -70,6 +70,25 @@ bool dl_torus_cabled(const struct dl_torus_graph *g, uint32_t a, uint32_t b)
 		if (*n == wanted)
 			return true;
 	return false;
+}
+
+uint32_t dl_torus_graph_search(const struct dl_torus_graph *g, uint32_t start, uint32_t *from,
+			       uint32_t *queue)
+{
+	const uint32_t *n, *end;
+	uint32_t tail = 0;
+
+	from[start] = start;
+	queue[tail++] = start;
+	for (uint32_t head = 0; head < tail; head++) {
+		for (n = dl_torus_neighbours(g, queue[head], &end); n < end; n++) {
+			if (from[*n] != DL_NONE)
+				continue;
+			from[*n] = queue[head];
+			queue[tail++] = *n;
+		}
+	}
+	return tail;
 }
 
 /* ---- biconnected components -------------------------------------------- */

@@ -93,7 +93,7 @@ struct dl_torus_shown dl_torus_show_port(const struct dl_fabric *f, uint32_t por
 
 struct dl_torus_shown dl_torus_show_switch(const struct dl_fabric *f, uint32_t sw)
 {
-	return dl_torus_show_port(f, dl_torus_node(f, sw)->first_port);
+	return dl_torus_show_port(f, dl_fabric_switch_node(f, sw)->first_port);
 }
 
 struct dl_torus_shown dl_torus_show_site(const struct dl_torus_grid *g, uint32_t site)
@@ -128,7 +128,8 @@ int dl_torus_write_list(const struct dl_torus *t, FILE *to)
 			continue;
 		dl_torus_site_coord(&t->grid, site, c);
 		fprintf(to, "switch %u,%u,%u GUID 0x%016" PRIx64 " (%s)\n", c[0], c[1], c[2],
-			f->nodes[f->switches[sw]].guid, dl_fabric_node_name(f, f->switches[sw]));
+			dl_fabric_switch_node(f, sw)->guid,
+			dl_fabric_node_name(f, f->switches[sw]));
 	}
 	return fflush(to) || ferror(to) ? -EIO : 0;
 }

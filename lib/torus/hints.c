@@ -191,13 +191,13 @@ void dl_torus_hint_before(struct dl_torus_solver *s, const struct dl_torus *befo
 
 		if (was == DL_NONE)
 			continue;
-		sw = dl_torus_find_guid(s->f, dl_torus_node(then, was)->guid);
+		sw = dl_torus_find_guid(s->f, dl_fabric_switch_node(then, was)->guid);
 		if (sw != DL_NONE && s->site_of[sw] == DL_NONE)
 			dl_torus_place(s, sw, site);
 	}
 	for (uint32_t i = 0; then != s->f && i < before->nunplaced; i++) {
-		uint32_t sw =
-			dl_torus_find_guid(s->f, dl_torus_node(then, before->unplaced[i])->guid);
+		uint32_t sw = dl_torus_find_guid(
+			s->f, dl_fabric_switch_node(then, before->unplaced[i])->guid);
 
 		if (sw != DL_NONE)
 			s->known_off[sw] = true;
@@ -222,7 +222,7 @@ static uint32_t far_site(const struct dl_torus_solver *s, uint32_t sw, unsigned 
 			 unsigned int *far_num)
 {
 	const struct dl_fabric *f = s->f;
-	uint32_t port = dl_torus_node(f, sw)->first_port + num;
+	uint32_t port = dl_fabric_switch_node(f, sw)->first_port + num;
 	uint32_t far = dl_fabric_peer_switch(f, port);
 
 	if (far == DL_NONE)
@@ -233,7 +233,7 @@ static uint32_t far_site(const struct dl_torus_solver *s, uint32_t sw, unsigned 
 
 static unsigned int count_ports(const struct dl_torus_solver *s, uint32_t sw)
 {
-	return dl_torus_node(s->f, sw)->nports;
+	return dl_fabric_switch_node(s->f, sw)->nports;
 }
 
 static bool learn_ports(const struct dl_torus_solver *s, struct dl_torus_hints *h)

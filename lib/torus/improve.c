@@ -109,7 +109,7 @@ static unsigned int improve_count_joined(struct dl_torus_solver *s, uint32_t sw)
 static bool is_named(const struct dl_torus_solver *s, const struct dl_torus_config *c, uint32_t sw)
 {
 	const struct dl_torus_seed *seed = s->seed < c->nseeds ? &c->seeds[s->seed] : NULL;
-	uint64_t guid = sw == DL_NONE ? 0 : dl_torus_node(s->f, sw)->guid;
+	uint64_t guid = sw == DL_NONE ? 0 : dl_fabric_switch_node(s->f, sw)->guid;
 	bool named = seed && guid && seed->from == guid;
 
 	for (unsigned int dir = 0; seed && guid && dir < DIRS; dir++)

@@ -8,11 +8,6 @@
 #define DIMS DL_TORUS_DIMS
 #define DIRS DL_TORUS_DIRS
 
-static inline const struct dl_fabric_node *dl_torus_node(const struct dl_fabric *f, uint32_t sw)
-{
-	return &f->nodes[f->switches[sw]];
-}
-
 /* The switch of this GUID, or DL_NONE. */
 static inline uint32_t dl_torus_find_guid(const struct dl_fabric *f, uint64_t guid)
 {
@@ -59,6 +54,13 @@ struct dl_torus_graph {
 int dl_torus_graph_build(const struct dl_fabric *f, const bool *without, struct dl_torus_graph *g);
 void dl_torus_graph_free(struct dl_torus_graph *g);
 bool dl_torus_cabled(const struct dl_torus_graph *g, uint32_t a, uint32_t b);
+
+/*
+ * Search breadth-first: queue[] gets the switches reached, of those whose from[] is
+ * DL_NONE, and from[] the switch from which each is.  Returns how many there are.
+ */
+uint32_t dl_torus_graph_search(const struct dl_torus_graph *g, uint32_t start, uint32_t *from,
+			       uint32_t *queue);
 
 static inline const uint32_t *dl_torus_neighbours(const struct dl_torus_graph *g, uint32_t sw,
 						  const uint32_t **end)

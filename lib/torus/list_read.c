@@ -15,16 +15,14 @@
 #include "dateline/torus.h"
 
 struct list {
-	struct dl_text text;
 	const struct dl_fabric *f;
 	uint32_t (*coord)[DL_TORUS_DIMS]; /* by switch */
 	uint32_t *site;			  /* by switch: 0 once it was met */
 	struct dl_torus_grid *grid;
 };
 
-static int read_switch(struct list *l)
+static int read_switch(struct list *l, struct dl_text *text)
 {
-	struct dl_text *text = &l->text;
 	uint32_t at[DL_TORUS_DIMS], node;
 	uint64_t value;
 	int err;
@@ -78,14 +76,9 @@ static void find_wraps(const struct list *l)
 	}
 }
 
-static int list_read_lines(struct list *l)
+static int list_read_line(void *context, struct dl_text *text)
 {
-	int state, err = 0;
-
-	while (!err && (state = dl_text_next(&l->text)) > 0)
-		if (dl_text_take_string(&l->text, "switch "))
-			err = read_switch(l);
-	return err ? err : state;
+	return dl_text_take_string(text, "switch ") ? read_switch(context, text) : 0;
 }
 
 int dl_torus_read_list(const struct dl_fabric *f, FILE *from, const char *name,
@@ -97,17 +90,15 @@ int dl_torus_read_list(const struct dl_fabric *f, FILE *from, const char *name,
 	*grid = (struct dl_torus_grid){ .radix = { 1, 1, 1 } };
 	l.coord = calloc(f->nswitches + 1ul, sizeof(*l.coord));
 	l.site = malloc((f->nswitches + 1ul) * sizeof(*l.site));
-	dl_text_begin(&l.text, from, name, log);
 	if (l.coord && l.site) {
 		memset(l.site, 0xFF, f->nswitches * sizeof(*l.site)); /* DL_NONE */
-		err = list_read_lines(&l);
+		err = dl_text_each(from, name, log, list_read_line, &l);
 	}
 	if (!err)
 		find_wraps(&l);
 	for (uint32_t s = 0; !err && s < f->nswitches; s++)
 		if (l.site[s] != DL_NONE)
 			l.site[s] = dl_torus_site(grid, l.coord[s]);
-	dl_text_end(&l.text);
 	free(l.coord);
 	if (err)
 		free(l.site);

@@ -13,6 +13,7 @@ libdlroute_la_SOURCES += \
 	lib/torus/improve.c \
 	lib/torus/infer.c \
 	lib/torus/internal.h \
+	lib/torus/known.c \
 	lib/torus/mark.c \
 	lib/torus/obstacle.c \
 	lib/torus/off_torus.c \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Marks, see torus.h, as numbers.  From the lowest bit on: for each dimension 8 bits of
- * coordinate, 8 of radix, 1 for a mesh; 2 bits of mode; CHECK_BITS that depend
- * on all of these and on the GUID, for entries may be anything.
+ * The encoding of marks (torus.h).  From the lowest bit on: for each dimension 8 bits
+ * of coordinate, 8 of radix, 1 for a mesh; 2 bits of mode; CHECK_BITS that depend on
+ * all of these and on the switch's GUID, so that entries which are no mark are
+ * recognised (one in 2^CHECK_BITS is not).
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -3,18 +3,18 @@
  * Why the cabling shows no torus: the one obstacle that a person should look
  * at first, by name.
  *
- * In this order: there is no switch; the switches form islands; radices were
- * given, and the cabling is that of others; a torus is recognisable, but too
- * much of it is wired differently; it is a fat tree; switches have more
- * neighbours than three dimensions have directions; no switch has undamaged
- * surroundings from which to begin.
+ * In this order: there is no switch; the switches form islands; the cabling has
+ * other radices than the configuration; a torus is recognisable, but too much of it
+ * is wired differently; the fabric is a fat tree; switches have more neighbours than
+ * three dimensions have directions; no switch has undamaged surroundings from which
+ * to begin.
+ *
+ * Complexity: linear in the fabric; where radices were given, that of
+ * dl_torus_infer().
  */
-#include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dateline/base.h"
 #include "torus/internal.h"
 
 #define MAX_LISTED 8
@@ -31,41 +31,23 @@ static struct dl_torus_shown obstacle_show(const struct obstacle *o, uint32_t sw
 	return dl_torus_show_switch(o->s->f, sw);
 }
 
-/* Switches that a switch is connected with, itself included; all are marked. */
-static uint32_t walk_island(const struct dl_torus_graph *g, uint32_t from, bool *seen,
-			    uint32_t *queue)
-{
-	uint32_t tail = 0;
-	const uint32_t *c, *end;
-
-	seen[from] = true;
-	queue[tail++] = from;
-	for (uint32_t head = 0; head < tail; head++) {
-		for (c = dl_torus_neighbours(g, queue[head], &end); c < end; c++) {
-			if (seen[*c])
-				continue;
-			seen[*c] = true;
-			queue[tail++] = *c;
-		}
-	}
-	return tail;
-}
-
 /* Islands are the obstacle where the two largest are of one order. */
 static bool name_islands(const struct obstacle *o)
 {
 	uint32_t n = o->s->n, islands = 0, size[2] = { 0 }, in[2] = { 0 };
 	uint32_t *queue = malloc(n * sizeof(*queue));
-	bool *seen = calloc(n, sizeof(*seen));
+	uint32_t *from = malloc(n * sizeof(*from));
 
-	for (uint32_t i = 0; queue && seen && i < n; i++) {
+	if (from)
+		memset(from, 0xFF, n * sizeof(*from)); /* DL_NONE */
+	for (uint32_t i = 0; queue && from && i < n; i++) {
 		uint32_t sw = o->s->by_guid[i], count;
 		unsigned int k;
 
-		if (seen[sw])
+		if (from[sw] != DL_NONE)
 			continue;
 		islands++;
-		count = walk_island(&o->s->graph, sw, seen, queue);
+		count = dl_torus_graph_search(&o->s->graph, sw, from, queue);
 		k = count <= size[0];
 		if (!k) {
 			size[1] = size[0];
@@ -77,7 +59,7 @@ static bool name_islands(const struct obstacle *o)
 		}
 	}
 	free(queue);
-	free(seen);
+	free(from);
 	if (islands < 2 || size[1] * 4 < size[0])
 		return false;
 	dl_log(o->log, DL_LOG_ERROR,
@@ -90,14 +72,11 @@ static bool name_islands(const struct obstacle *o)
 
 static bool has_adapters(const struct dl_fabric *f, uint32_t sw)
 {
-	const struct dl_fabric_node *n = dl_torus_node(f, sw);
+	const struct dl_fabric_node *n = dl_fabric_switch_node(f, sw);
 
-	for (unsigned int p = 1; p <= n->nports; p++) {
-		uint32_t peer = dl_fabric_peer_node(f, n->first_port + p);
-
-		if (peer != DL_NONE && !dl_fabric_is_switch(f, peer))
+	for (unsigned int p = 1; p <= n->nports; p++)
+		if (dl_fabric_end_at(f, n, p) != DL_NONE)
 			return true;
-	}
 	return false;
 }
 

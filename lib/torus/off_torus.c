@@ -31,16 +31,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dateline/base.h"
 #include "torus/internal.h"
 
 /* Long lists are cut: a wrong radix makes every switch unplaceable. */
 #define MAX_LISTED 8
-
-static const struct dl_fabric_node *off_torus_node(const struct dl_torus *t, uint32_t sw)
-{
-	return dl_torus_node(t->fabric, sw);
-}
 
 static struct dl_torus_shown off_torus_show(const struct dl_torus *t, uint32_t sw)
 {
@@ -60,7 +54,7 @@ static void find_uplinks(struct dl_torus *t, uint32_t *queue)
 		if (t->site_sw[site] != DL_NONE)
 			queue[tail++] = t->site_sw[site];
 	for (uint32_t head = 0; head < tail; head++) {
-		const struct dl_fabric_node *n = off_torus_node(t, queue[head]);
+		const struct dl_fabric_node *n = dl_fabric_switch_node(t->fabric, queue[head]);
 
 		for (unsigned int num = 1; num <= n->nports; num++) {
 			uint32_t port = n->first_port + num;
@@ -86,7 +80,7 @@ static void classify_part(struct dl_torus *t, uint32_t from, bool *seen, uint32_
 	seen[from] = true;
 	queue[tail++] = from;
 	for (uint32_t head = 0; head < tail; head++) {
-		const struct dl_fabric_node *n = off_torus_node(t, queue[head]);
+		const struct dl_fabric_node *n = dl_fabric_switch_node(t->fabric, queue[head]);
 
 		for (unsigned int num = 1; num <= n->nports; num++) {
 			uint32_t s = dl_fabric_peer_switch(t->fabric, n->first_port + num);
@@ -144,7 +138,7 @@ unsigned int dl_torus_uplink_cables(const struct dl_torus *t, uint32_t sw, uint8
 				    uint8_t *far_ports)
 {
 	const struct dl_fabric *f = t->fabric;
-	const struct dl_fabric_node *node = off_torus_node(t, sw);
+	const struct dl_fabric_node *node = dl_fabric_switch_node(t->fabric, sw);
 	uint32_t next = dl_torus_uplink_switch(t, sw);
 	unsigned int n = 0;
 
@@ -192,7 +186,7 @@ uint32_t dl_torus_count_unplaceable(const struct dl_torus *t, uint32_t *cables)
 
 static bool is_possible(const struct dl_torus *t, uint32_t sw, uint32_t site)
 {
-	const struct dl_fabric_node *n = off_torus_node(t, sw);
+	const struct dl_fabric_node *n = dl_fabric_switch_node(t->fabric, sw);
 
 	for (unsigned int num = 1; num <= n->nports; num++) {
 		uint32_t far = dl_fabric_peer_switch(t->fabric, n->first_port + num);
@@ -251,7 +245,8 @@ static void off_torus_report_doubt(const struct dl_torus *t, uint32_t sw, const 
 		dl_log(log, DL_LOG_WARNING,
 		       "if switch 0x%016" PRIx64 " is the one missing at %s, name it in a seed of "
 		       "a torus-2QoS.conf: its cables alone do not decide",
-		       off_torus_node(t, sw)->guid, dl_torus_show_site(&t->grid, site).text);
+		       dl_fabric_switch_node(t->fabric, sw)->guid,
+		       dl_torus_show_site(&t->grid, site).text);
 }
 
 /*

@@ -49,7 +49,7 @@ struct frame {
 
 static uint64_t propose_guid_of(const struct proposer *n, uint32_t sw)
 {
-	return sw == DL_NONE ? 0 : dl_torus_node(n->s->f, sw)->guid;
+	return sw == DL_NONE ? 0 : dl_fabric_switch_node(n->s->f, sw)->guid;
 }
 
 /* The common neighbour of a and b besides `not`, if there is just one. */
@@ -199,7 +199,7 @@ static bool propose_is_straight(const struct proposer *n, uint32_t origin, uint3
 
 static unsigned int propose_count_cables(const struct proposer *n, uint32_t a, uint32_t b)
 {
-	const struct dl_fabric_node *node = dl_torus_node(n->s->f, a);
+	const struct dl_fabric_node *node = dl_fabric_switch_node(n->s->f, a);
 	unsigned int count = 0;
 
 	for (unsigned int k = 1; k <= node->nports; k++)

@@ -25,43 +25,21 @@
 
 #include "torus/internal.h"
 
-/* A breadth-first search: switches in the order of their distance, and from where. */
-struct rooted_search {
-	const struct dl_torus_graph *g;
-	uint32_t *queue, *from; /* from[]: by switch; DL_NONE: not reached */
-	uint32_t n;
-};
-
-/* Returns the last switch of those that are farthest. */
-static uint32_t rooted_find_farthest(struct rooted_search *b, uint32_t start)
+static uint32_t rooted_find_middle(const struct dl_torus_graph *g, uint32_t n, uint32_t start,
+				   uint32_t *from, uint32_t *queue)
 {
-	const uint32_t *c, *end;
-	uint32_t tail = 0;
-
-	memset(b->from, 0xFF, b->n * sizeof(*b->from));
-	b->from[start] = start;
-	b->queue[tail++] = start;
-	for (uint32_t head = 0; head < tail; head++) {
-		for (c = dl_torus_neighbours(b->g, b->queue[head], &end); c < end; c++) {
-			if (b->from[*c] != DL_NONE)
-				continue;
-			b->from[*c] = b->queue[head];
-			b->queue[tail++] = *c;
-		}
-	}
-	return b->queue[tail - 1];
-}
-
-static uint32_t rooted_find_middle(struct rooted_search *b, uint32_t start)
-{
-	uint32_t end = rooted_find_farthest(b, rooted_find_farthest(b, start));
 	uint32_t half = 0;
 
-	for (uint32_t sw = end; b->from[sw] != sw; sw = b->from[sw])
+	/* To one of the farthest switches, and from there again. */
+	for (unsigned int i = 0; i < 2; i++) {
+		memset(from, 0xFF, n * sizeof(*from)); /* DL_NONE */
+		start = queue[dl_torus_graph_search(g, start, from, queue) - 1];
+	}
+	for (uint32_t sw = start; from[sw] != sw; sw = from[sw])
 		half++;
 	for (half /= 2; half; half--)
-		end = b->from[end];
-	return end;
+		start = from[start];
+	return start;
 }
 
 /* The torus of one site; -EINVAL: there is no switch. */
@@ -69,17 +47,15 @@ static int rooted_make(const struct dl_fabric *f, const struct dl_torus_grid *gr
 		       struct dl_torus **out)
 {
 	struct dl_torus_graph g = { .first = NULL };
-	struct rooted_search b = { .g = &g, .n = f->nswitches };
-	uint32_t *sites = malloc((3 * b.n + 1ul) * sizeof(*sites)), first = DL_NONE;
-	int err = !sites ? -ENOMEM : b.n ? dl_torus_graph_build(f, NULL, &g) : -EINVAL;
+	uint32_t n = f->nswitches, first = DL_NONE;
+	uint32_t *sites = malloc((3 * n + 1ul) * sizeof(*sites));
+	int err = !sites ? -ENOMEM : n ? dl_torus_graph_build(f, NULL, &g) : -EINVAL;
 
 	if (!err) {
 		for (uint32_t i = 0; first == DL_NONE; i++)
 			first = f->nodes[f->by_guid[i]].sw;
-		b.queue = sites + b.n;
-		b.from = b.queue + b.n;
-		*root = rooted_find_middle(&b, first);
-		memset(sites, 0xFF, b.n * sizeof(*sites)); /* DL_NONE */
+		*root = rooted_find_middle(&g, n, first, sites + n, sites + 2 * n);
+		memset(sites, 0xFF, n * sizeof(*sites)); /* DL_NONE */
 		sites[*root] = 0;
 		err = dl_torus_make(f, grid, sites, out);
 	}

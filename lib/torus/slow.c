@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "dateline/base.h"
 #include "dateline/torus.h"
 
 enum { SLOW_OTHER = DL_TORUS_DIMS, SLOW_END_PORT };

@@ -32,7 +32,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dateline/base.h"
 #include "torus/internal.h"
 
 #define MAX_TRIES 64	      /* ways to resolve an ambiguity */
@@ -315,7 +314,7 @@ static void sort_cables(struct dl_torus *t)
 			t->off_links[t->noff_links++] = port;
 	}
 	for (uint32_t g = 0; g < f->nswitches * DIRS; g++) {
-		const struct dl_fabric_node *n = dl_torus_node(f, g / DIRS);
+		const struct dl_fabric_node *n = dl_fabric_switch_node(f, g / DIRS);
 
 		for (unsigned int p = 1; p <= n->nports; p++)
 			if (t->port_dir[n->first_port + p] == g % DIRS)

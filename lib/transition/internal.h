@@ -31,6 +31,9 @@ int dl_transition_add_groups(const struct dl_tables *from, struct dl_tables *to)
 /* Take ports of a switch out of all groups.  0 or -ENOMEM. */
 int dl_transition_close_in_groups(struct dl_tables *t, uint32_t s, const uint64_t *ports);
 
+/* By LID, into zeroed memory: does an entry differ?  Row by row, as they lie in memory. */
+void dl_transition_changed_lids(const struct dl_tables *a, const struct dl_tables *b, bool *lids);
+
 /* End ports with a LID, by switch, into zeroed memory. */
 void dl_transition_count_ends(const struct dl_fabric *f, uint32_t *ends);
 

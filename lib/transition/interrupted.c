@@ -30,10 +30,6 @@ static uint64_t interrupted_pairs(struct interruption *i, uint32_t lid)
 	dl_tables_paths_to(i->held, lid);
 	dl_tables_paths_to(i->closed, lid);
 	for (uint32_t s = 0; s < f->nswitches; s++) {
-		uint16_t length = dl_tables_paths_length(i->held, s);
-
-		if (length > i->t->longest_route)
-			i->t->longest_route = length;
 		if (!dl_tables_paths_arrive(i->held, s) || dl_tables_paths_arrive(i->closed, s))
 			continue;
 		if (!opened)
@@ -46,16 +42,14 @@ static uint64_t interrupted_pairs(struct interruption *i, uint32_t lid)
 	return n;
 }
 
-/* By LID: is there a closed entry?  Row by row, as they lie in memory. */
-static void find_closed(const struct dl_transition *t, bool *closed)
+void dl_transition_changed_lids(const struct dl_tables *a, const struct dl_tables *b, bool *lids)
 {
-	for (uint32_t s = 0; s < t->held->fabric->nswitches; s++) {
-		for (uint32_t k = 0; k < t->held->stride / DL_TRANSITION_LFT_BLOCK; k++) {
-			uint64_t differ = dl_tables_lft_changes(t->held, t->closed, s, k);
+	for (uint32_t s = 0; s < a->fabric->nswitches; s++) {
+		for (uint32_t k = 0; k < a->stride / DL_TRANSITION_LFT_BLOCK; k++) {
+			uint64_t differ = dl_tables_lft_changes(a, b, s, k);
 
 			for (; differ; differ &= differ - 1)
-				closed[k * DL_TRANSITION_LFT_BLOCK + __builtin_ctzll(differ)] =
-					true;
+				lids[k * DL_TRANSITION_LFT_BLOCK + __builtin_ctzll(differ)] = true;
 		}
 	}
 }
@@ -92,7 +86,7 @@ int dl_transition_interrupted(struct dl_transition *t)
 		err = dl_tables_paths_new(t->opened, &i.opened);
 	if (!err) {
 		dl_transition_count_ends(f, i.ends);
-		find_closed(t, closed);
+		dl_transition_changed_lids(t->held, t->closed, closed);
 	}
 	for (uint32_t lid = 1; lid <= f->top_lid && !err; lid++)
 		if (closed[lid] && f->lid_port[lid] != DL_NONE)
@@ -118,4 +112,30 @@ int dl_transition_reconnect(const struct dl_transition *t, uint64_t *pairs)
 		err = dl_verify_granted(t->opened, t->held, &safe);
 	*pairs = safe ? 0 : sls.changed;
 	return err;
+}
+
+/* Does the path SL of a port to any LID change? */
+static bool interrupted_changes_sl(const struct dl_transition *t, uint32_t port)
+{
+	bool changes = false;
+
+	for (uint32_t lid = 1; lid <= t->opened->top_lid && !changes; lid++) {
+		unsigned int was = dl_tables_path_sl(t->held, port, lid);
+		unsigned int is = dl_tables_path_sl(t->opened, port, lid);
+
+		changes = was != is && was != DL_TABLES_NO_SL && is != DL_TABLES_NO_SL;
+	}
+	return changes;
+}
+
+uint32_t dl_transition_reconnect_ends(const struct dl_transition *t, uint32_t *ends)
+{
+	const struct dl_fabric *f = t->opened->fabric;
+	uint32_t n = 0;
+
+	for (uint32_t p = 0; p < f->nports; p++)
+		if (f->ports[p].lid && dl_fabric_is_end_port(f, p) &&
+		    !dl_fabric_is_switch(f, f->ports[p].node) && interrupted_changes_sl(t, p))
+			ends[n++] = p;
+	return n;
 }

@@ -14,12 +14,14 @@
  * confirmed, ends each wave.  When no entry can move any more, a drain lets old packets
  * leave, while nothing is closed, and what they alone made wait vanishes.  Where a drain
  * does not help either, the entries that are in the way of most others take a detour by a
- * third port whose path is written, or are closed for a while.  Entries that lead nowhere
- * in the new tables go first.
+ * third port (waves_detour.c), or are closed for a while.  Entries that lead nowhere in the
+ * new tables go first.
  *
  * Groups.  If the ports of both sets together fit what is there, masks move at any time;
  * or else after the last wave, if they fit then.  Otherwise groups keep the ports of both
- * sets only (plan.c), from before the first wave until after the last.
+ * sets only (plan.c), from before the first wave until after the last.  If a plan closes
+ * what pairs of end ports need, it is made once more, with longer detours, and groups that
+ * keep no port meanwhile.
  *
  * Maps that change are met by no packet: then entries are closed as plan.c says, and the
  * steps are its phases.
@@ -48,7 +50,7 @@ enum waves_groups {
 	WAVES_JOINED, /* at any time: the ports of both sets fit */
 	WAVES_AFTER,  /* after the entries */
 	WAVES_CLOSED, /* only the ports of both sets stay, until after the entries */
-	WAVES_WAYS
+	WAVES_EMPTY   /* no ports stay, until after the entries */
 };
 
 /* Has the plan cost enough?  A storm can take a hundred times what a cable takes. */
@@ -116,8 +118,7 @@ static unsigned int waves_align(const struct waves *w, uint32_t s, uint16_t lid,
 	return time < 64 && times ? time + __builtin_ctzll(times) : time;
 }
 
-/* Move entries of a LID, and note when blocks are written.  1: they move; 0, -ENOMEM. */
-static int waves_move(struct waves *w, uint32_t i, const struct dl_verify_move *moves, uint32_t n)
+int dl_waves_move(struct waves *w, uint32_t i, const struct dl_verify_move *moves, uint32_t n)
 {
 	int done = dl_verify_moving_try(w->moving, i, moves, n);
 	uint16_t lid;
@@ -194,7 +195,7 @@ static int waves_move_whole(struct waves *w, uint32_t i)
 		if (w->times[k] > most)
 			most = w->times[k];
 	}
-	return nready && most < DL_VERIFY_STAYS - 1 ? waves_move(w, i, w->ready, nready) : 0;
+	return nready && most < DL_VERIFY_STAYS - 1 ? dl_waves_move(w, i, w->ready, nready) : 0;
 }
 
 /* Entries of a LID that are ready to move; returns how many, and whether others wait. */
@@ -224,7 +225,7 @@ static uint32_t waves_ready(struct waves *w, uint32_t i, bool *left)
 static int waves_move_lid(struct waves *w, uint32_t i, bool *moved, bool *left)
 {
 	uint32_t n = waves_ready(w, i, left);
-	int done = n && !waves_is_spent(w) ? waves_move(w, i, w->ready, n) : 0;
+	int done = n && !waves_is_spent(w) ? dl_waves_move(w, i, w->ready, n) : 0;
 
 	*moved |= done > 0;
 	if (done || !n || waves_is_spent(w))
@@ -232,7 +233,7 @@ static int waves_move_lid(struct waves *w, uint32_t i, bool *moved, bool *left)
 	if (n == 1)
 		w->refused[i][w->ready[0].entry] = true;
 	for (uint32_t k = 0; n > 1 && k < n && done >= 0; k++) {
-		done = waves_move(w, i, &w->ready[k], 1);
+		done = dl_waves_move(w, i, &w->ready[k], 1);
 		*moved |= done > 0;
 		w->refused[i][w->ready[k].entry] = !done;
 	}
@@ -240,50 +241,6 @@ static int waves_move_lid(struct waves *w, uint32_t i, bool *moved, bool *left)
 }
 
 /* ---- what is in the way ------------------------------------------------------- */
-
-/* Do packets that leave a switch for another arrive by what is written, without coming back? */
-static bool waves_arrives(const struct waves *w, const struct dl_verify_entry *entries,
-			  uint16_t lid, uint32_t from, uint32_t s)
-{
-	for (uint32_t hops = 0; hops < w->f->nswitches && s != from; hops++) {
-		unsigned int port = dl_waves_port(w, entries, lid, s);
-		uint32_t at = w->entry_at[s], next = dl_waves_next(w, s, port);
-
-		if (port == DL_TABLES_NO_PORT || (at != DL_NONE && entries[at].time == 0))
-			return false;
-		if (next == DL_NONE)
-			return s == w->home;
-		s = next;
-	}
-	return false;
-}
-
-/* A third port, by which packets arrive. */
-static int waves_detour(struct waves *w, const struct dl_verify_blocker *b)
-{
-	uint16_t lid;
-	uint32_t n;
-	const struct dl_verify_entry *entries =
-		dl_verify_moving_entries(w->moving, b->lid, &lid, &n);
-	const struct dl_verify_entry *e = &entries[b->entry];
-	const struct dl_fabric_node *node = &w->f->nodes[w->f->switches[e->sw]];
-	int done = 0;
-
-	/* Not twice, or there might be no end. */
-	if (e->before != dl_tables_lft(w->t->held, e->sw, lid) || w->f->lid_port[lid] == DL_NONE)
-		return 0;
-	w->home = dl_fabric_access_switch(w->f, w->f->lid_port[lid]);
-	dl_waves_look_at(w, entries, n);
-	for (unsigned int port = 1; port <= node->nports && !done; port++) {
-		struct dl_verify_move move = { b->entry, port, 0 };
-		uint32_t next = dl_waves_next(w, e->sw, port);
-
-		if (next != DL_NONE && port != e->before && port != e->goal &&
-		    waves_arrives(w, entries, lid, e->sw, next))
-			done = waves_move(w, b->lid, &move, 1);
-	}
-	return done;
-}
 
 /* Some entries that were refused, from all LIDs alike. */
 static uint32_t waves_list_refused(const struct waves *w, struct dl_verify_blocker *list)
@@ -312,23 +269,28 @@ static uint32_t waves_list_refused(const struct waves *w, struct dl_verify_block
 static int waves_clear(struct waves *w)
 {
 	struct dl_verify_blocker asked[WAVES_ASKED];
-	uint32_t n, shut = 0;
+	uint32_t n, left = 0;
 	int err = dl_verify_moving_blockers(w->moving, asked, waves_list_refused(w, asked),
 					    w->blockers, &n);
 
 	for (uint32_t i = 0; i < n && err >= 0; i++) {
+		err = dl_waves_detour(w, &w->blockers[i]);
+		if (!err)
+			w->blockers[left++] = w->blockers[i];
+	}
+	if (err >= 0 && left)
+		err = dl_waves_detour_all(w);
+	if (err)
+		return err < 0 ? err : 1;
+	for (uint32_t i = 0; i < left && err >= 0; i++) {
 		const struct dl_verify_blocker *b = &w->blockers[i];
 		struct dl_verify_move move = { b->entry, DL_TABLES_NO_PORT, 0 };
 
-		err = waves_detour(w, b);
-		if (err)
-			continue;
-		err = waves_move(w, b->lid, &move, 1);
+		err = dl_waves_move(w, b->lid, &move, 1);
 		w->closed[b->lid][b->entry] = true;
-		shut++;
 	}
-	w->out->entries_closed += shut;
-	if (err >= 0 && shut)
+	w->out->entries_closed += left;
+	if (err >= 0 && left)
 		err = dl_waves_count_interrupted(w);
 	return err < 0 ? err : n != 0;
 }
@@ -350,7 +312,7 @@ static int waves_move_rest(struct waves *w, uint32_t i, bool shut)
 		w->closed[i][k] |= shut;
 	}
 	w->out->entries_closed += shut ? left : 0;
-	return left ? waves_move(w, i, w->ready, left) : 1;
+	return left ? dl_waves_move(w, i, w->ready, left) : 1;
 }
 
 /*
@@ -564,7 +526,8 @@ static int waves_phases(struct waves *w, struct dl_transition *t)
 static int waves_move_groups(struct waves *w, enum waves_groups groups)
 {
 	const struct dl_transition *t = w->t;
-	const struct dl_tables *before = groups == WAVES_CLOSED ? t->closed : t->held;
+	bool closed = groups >= WAVES_CLOSED;
+	const struct dl_tables *before = closed ? t->closed : t->held;
 	uint64_t n = waves_mask_ports(before, t->opened) + waves_mask_ports(t->opened, before);
 	int err = groups == WAVES_JOINED ? 0 : dl_verify_moving_join(w->moving, t->opened);
 
@@ -573,14 +536,14 @@ static int waves_move_groups(struct waves *w, enum waves_groups groups)
 		if (!err)
 			err = dl_verify_moving_join(w->moving, t->opened);
 	}
-	if (err == -ELOOP && groups == WAVES_CLOSED) {
+	if (err == -ELOOP && closed) {
 		w->out->safe = false;
 		err = 0;
 	}
 	if (err)
 		return err;
-	return waves_plain_step(w, groups == WAVES_CLOSED ? DL_TRANSITION_OPEN : DL_TRANSITION_MOVE,
-				n, dl_transition_mft_writes(before, t->opened), false);
+	return waves_plain_step(w, closed ? DL_TRANSITION_OPEN : DL_TRANSITION_MOVE, n,
+				dl_transition_mft_writes(before, t->opened), false);
 }
 
 static int waves_plan(struct waves *w, enum waves_groups groups)
@@ -589,9 +552,10 @@ static int waves_plan(struct waves *w, enum waves_groups groups)
 	uint64_t shut = waves_mask_ports(t->held, t->closed);
 	int err = waves_init(w);
 
-	if (!err && groups == WAVES_CLOSED) {
+	if (!err && groups >= WAVES_CLOSED) {
 		w->out->entries_closed = shut;
 		w->out->closes_groups = shut != 0;
+		w->out->empties_groups = groups == WAVES_EMPTY;
 		err = waves_plain_step(w, DL_TRANSITION_CLOSE, shut,
 				       dl_transition_mft_writes(t->held, t->closed), true);
 	}
@@ -608,23 +572,32 @@ static void waves_restart(struct waves *w)
 	dl_verify_moving_free(w->moving);
 	dl_arena_free(&w->arena);
 	dl_transition_waves_release(w->out);
-	*w = (struct waves){ .t = w->t, .f = w->f, .work = w->work, .out = w->out };
+	*w = (struct waves){ .t = w->t,
+			     .f = w->f,
+			     .work = w->work,
+			     .out = w->out,
+			     .wanted = w->wanted,
+			     .nwanted = w->nwanted,
+			     .wanted_cap = w->wanted_cap };
 	w->out->reconnect_pairs = pairs;
 	w->out->safe = true;
 }
 
 /* With groups in one way: 0, or -ELOOP if they do not fit. */
-static int waves_try_groups(struct waves *w, enum waves_groups groups)
+static int waves_try_groups(struct waves *w, struct dl_transition *t, enum waves_groups groups)
 {
-	const struct dl_transition *t = w->t;
-	const struct dl_tables *before[] = {
-		[WAVES_JOINED] = t->opened, [WAVES_AFTER] = t->held, [WAVES_CLOSED] = t->closed
-	};
+	const struct dl_tables *before[] = { [WAVES_JOINED] = t->opened,
+					     [WAVES_AFTER] = t->held,
+					     [WAVES_CLOSED] = t->closed,
+					     [WAVES_EMPTY] = t->closed };
 	int err;
 
 	waves_restart(w);
+	for (uint32_t g = 0; groups == WAVES_EMPTY && g < t->closed->ngroups; g++)
+		dl_tables_masks_clear(&t->closed->groups[g].masks);
 	err = dl_verify_moving_new(t->held, t->closed, t->opened, before[groups],
-				   groups == WAVES_JOINED ? t->held : NULL, &w->moving);
+				   groups == WAVES_JOINED ? t->held : NULL, w->wanted, w->nwanted,
+				   &w->moving);
 	return err ? err : waves_plan(w, groups);
 }
 
@@ -654,7 +627,7 @@ uint64_t dl_transition_work(const struct dl_transition *t)
 int dl_transition_waves(struct dl_transition *t, uint64_t work, struct dl_transition_waves *out)
 {
 	struct waves w = { .t = t, .f = t->opened->fabric, .work = work, .out = out };
-	unsigned int ways = t->held->ngroups || t->opened->ngroups ? WAVES_WAYS : 1;
+	unsigned int ways = t->held->ngroups || t->opened->ngroups ? WAVES_EMPTY : 1;
 	int err;
 
 	memset(out, 0, sizeof(*out));
@@ -664,12 +637,15 @@ int dl_transition_waves(struct dl_transition *t, uint64_t work, struct dl_transi
 	if (!err)
 		err = -ELOOP;
 	for (unsigned int i = 0; i < ways && err == -ELOOP; i++)
-		err = waves_try_groups(&w, i);
+		err = waves_try_groups(&w, t, i);
+	if (!err && out->pairs_interrupted && !waves_is_spent(&w))
+		err = waves_try_groups(&w, t, WAVES_EMPTY);
 	/* There is none, or what the switches hold is not safe as it is. */
 	if (err == -ELOOP) {
 		waves_restart(&w);
 		err = waves_phases(&w, t);
 	}
+	free(w.wanted);
 	waves_sum(out);
 	dl_verify_moving_free(w.moving);
 	dl_arena_free(&w.arena);

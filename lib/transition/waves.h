@@ -31,7 +31,23 @@ struct waves {
 	uint64_t *written; /* by switch and block: barriers at which it is, as bits */
 	struct dl_verify_move *ready;
 	struct dl_verify_blocker *blockers;
+	struct dl_verify_extra *wanted; /* for detours; kept for the next plan */
+	uint32_t nwanted, wanted_cap;
 };
+
+/* Move entries of a LID, and note when blocks are written.  1: they move; 0, -ENOMEM. */
+int dl_waves_move(struct waves *w, uint32_t i, const struct dl_verify_move *moves, uint32_t n);
+
+/* ---- detours (waves_detour.c) ---------------------------------------------------- */
+
+/* Let an entry take a third port, by which packets arrive.  1: it does; 0, -ENOMEM. */
+int dl_waves_detour(struct waves *w, const struct dl_verify_blocker *b);
+
+/*
+ * Let all old entries do so that can; the others have the next plan ask their neighbours.
+ * How many do, or -ENOMEM.
+ */
+int dl_waves_detour_all(struct waves *w);
 
 /* ---- steps, and whom they interrupt (waves_steps.c) ----------------------------- */
 

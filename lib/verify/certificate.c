@@ -23,76 +23,13 @@
  * switch's port, the path SL to each LID in use, or 255.
  *
  * The rank is the length of the longest chain of channels that wait, counted
- * from its end: Kahn's algorithm backwards.  Complexity: that of dl_verify().
+ * from its end (cycle.c).  Complexity: that of dl_verify().
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "verify/internal.h"
-
-/* ---- ranks ---------------------------------------------------------------- */
-
-/* The VLs of output link number `j` that VL `vl` of a link waits for. */
-static uint32_t waits_for(const struct dl_verify_net *net, uint32_t link, unsigned int vl,
-			  uint32_t j)
-{
-	unsigned int bit = vl * net->nvl;
-	const uint64_t *deps = &net->deps[(net->far[link].dep + j) * (size_t)net->words];
-
-	return deps[bit / 64] >> bit % 64 & ((1u << net->nvl) - 1);
-}
-
-struct ranks {
-	const struct dl_verify_net *net;
-	uint32_t *rank; /* by channel */
-	uint32_t *left; /* channels that it waits for and have none yet */
-	uint32_t *queue;
-};
-
-/* Who waits for a channel?  Links into its switch. */
-static uint32_t certificate_settle(struct ranks *r, uint32_t channel, uint32_t n)
-{
-	const struct dl_verify_net *net = r->net;
-	uint32_t link = channel / net->nvl, s = net->links.link[link].from;
-
-	for (uint32_t k = net->links.first[s]; k < net->links.first[s + 1]; k++) {
-		uint32_t in = net->links.link[k].back;
-
-		for (unsigned int vl = 0; vl < net->nvl; vl++) {
-			uint32_t waiting = in * net->nvl + vl;
-
-			if (!(waits_for(net, in, vl, link - net->links.first[s]) >>
-				      channel % net->nvl &
-			      1))
-				continue;
-			if (r->rank[waiting] <= r->rank[channel])
-				r->rank[waiting] = r->rank[channel] + 1;
-			if (!--r->left[waiting])
-				r->queue[n++] = waiting;
-		}
-	}
-	return n;
-}
-
-/* Returns how many channels got a rank: all, unless there is a loop. */
-static uint32_t rank_all(struct ranks *r)
-{
-	const struct dl_verify_net *net = r->net;
-	uint32_t n = 0, channels = net->links.n * net->nvl;
-
-	for (uint32_t c = 0; c < channels; c++) {
-		uint32_t link = c / net->nvl, s = net->links.link[link].to;
-
-		for (uint32_t j = 0; j < dl_verify_net_links(net, s); j++)
-			r->left[c] += __builtin_popcount(waits_for(net, link, c % net->nvl, j));
-		if (!r->left[c])
-			r->queue[n++] = c;
-	}
-	for (uint32_t done = 0; done < n; done++)
-		n = certificate_settle(r, r->queue[done], n);
-	return n;
-}
 
 /* ---- checksums ------------------------------------------------------------ */
 
@@ -154,7 +91,7 @@ static uint32_t certificate_crc(const struct checksums *c, uint32_t state, const
 static uint32_t crc_maps(const struct checksums *c, uint32_t s, uint32_t state)
 {
 	const struct dl_tables *t = c->t;
-	const struct dl_fabric_node *n = &t->fabric->nodes[t->fabric->switches[s]];
+	const struct dl_fabric_node *n = dl_fabric_switch_node(t->fabric, s);
 
 	for (unsigned int i = 0; i <= n->nports; i++) {
 		for (unsigned int o = 1; o <= n->nports; o++) {
@@ -199,12 +136,12 @@ static uint32_t crc_groups(const struct checksums *c, uint32_t s, uint32_t state
 static uint32_t crc_paths(const struct checksums *c, uint32_t s, uint32_t state)
 {
 	const struct dl_fabric *f = c->t->fabric;
-	const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
+	const struct dl_fabric_node *n = dl_fabric_switch_node(f, s);
 
 	for (unsigned int i = 0; i <= n->nports; i++) {
-		uint32_t end = i ? f->ports[n->first_port + i].peer : n->first_port;
+		uint32_t end = dl_fabric_end_at(f, n, i);
 
-		if (end == DL_NONE || !f->ports[end].lid || !dl_fabric_is_end_port(f, end))
+		if (end == DL_NONE || !f->ports[end].lid)
 			continue;
 		for (uint32_t k = 0; k < c->nlids; k++)
 			c->bytes[k] = dl_tables_path_sl(c->t, end, c->lids[k]);
@@ -225,15 +162,15 @@ static uint32_t certificate_checksum(const struct checksums *c, uint32_t s)
 
 /* ---- all ------------------------------------------------------------------ */
 
-static void write_all(const struct ranks *r, const struct checksums *c, FILE *to)
+static int write_all(const struct dl_verify_net *net, const uint32_t *rank,
+		     const struct checksums *c, FILE *to)
 {
-	const struct dl_verify_net *net = r->net;
 	const struct dl_fabric *f = net->f;
 
 	fprintf(to, "dateline-certificate 1\n");
 	for (uint32_t s = 0; s < net->nsw; s++)
 		fprintf(to, "tables 0x%016" PRIx64 " %08" PRIx32 "\n",
-			f->nodes[f->switches[s]].guid, certificate_checksum(c, s));
+			dl_fabric_switch_node(f, s)->guid, certificate_checksum(c, s));
 	for (uint32_t l = 0; l < net->links.n; l++) {
 		const struct dl_fabric_port *port = &f->ports[net->links.link[l].port];
 
@@ -241,24 +178,21 @@ static void write_all(const struct ranks *r, const struct checksums *c, FILE *to
 			if (net->vls[l] >> vl & 1)
 				fprintf(to, "rank 0x%016" PRIx64 " %u %u %" PRIu32 "\n",
 					f->nodes[port->node].guid, port->num, vl,
-					r->rank[l * net->nvl + vl]);
+					rank[l * net->nvl + vl]);
 	}
+	return 0;
 }
 
 /* The lines, and what they add up to. */
-static int write_whole(const struct ranks *r, const struct checksums *c, FILE *to)
+static int write_whole(const struct dl_verify_net *net, const uint32_t *rank,
+		       const struct checksums *c, FILE *to)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *lines = dl_memory_open(&text, &size);
+	char *text;
+	size_t size;
+	int err = dl_memory_write(&text, &size, lines, write_all(net, rank, c, lines));
 
-	if (!lines)
-		return -ENOMEM;
-	write_all(r, c, lines);
-	if (fclose(lines)) {
-		free(text);
-		return -ENOMEM;
-	}
+	if (err)
+		return err;
 	fwrite(text, 1, size, to);
 	fprintf(to, "end %08" PRIx32 "\n",
 		~certificate_crc(c, 0xFFFFFFFF, (const uint8_t *)text, size));
@@ -269,24 +203,21 @@ static int write_whole(const struct ranks *r, const struct checksums *c, FILE *t
 static int certificate_certify(struct dl_verify_net *net, const struct dl_verify_options *o,
 			       FILE *to)
 {
-	struct ranks r = { .net = net };
 	struct checksums *c = dl_arena_zalloc(net->arena, sizeof(*c));
-	uint32_t channels = net->links.n * net->nvl;
+	uint32_t *rank =
+		dl_arena_array(net->arena, net->links.n * (size_t)net->nvl + 1, sizeof(*rank));
 	int err;
 
-	r.rank = dl_arena_array(net->arena, channels + 1, sizeof(*r.rank));
-	r.left = dl_arena_array(net->arena, channels + 1, sizeof(*r.left));
-	r.queue = dl_arena_array(net->arena, channels + 1, sizeof(*r.queue));
-	if (!c || !r.rank || !r.left || !r.queue)
+	if (!c || !rank)
 		return -ENOMEM;
 	err = certificate_prepare(c, net->t, net->arena);
 	if (!err)
 		err = dl_verify_unicast(net, NULL, 0);
 	if (!err)
 		err = dl_verify_multicast(net, NULL, o->multicast_sls & net->alive, NULL, 0);
-	if (!err && rank_all(&r) != channels)
-		err = -ELOOP;
-	return err ? err : write_whole(&r, c, to);
+	if (!err)
+		err = dl_verify_rank(net, rank);
+	return err ? err : write_whole(net, rank, c, to);
 }
 
 int dl_verify_certificate(const struct dl_tables *t, const struct dl_verify_options *o, FILE *to)

@@ -2,22 +2,20 @@
 /*
  * What several mixtures of the same tables share.
  *
- * Problem.  Whoever judges a change of tables asks for many mixtures of two or
- * three sets: all at once, each phase, one moment after the other.  After a
- * failure these sets differ in a hundredth of their LIDs, and each question
- * costs a pass over all.
+ * Problem.  Checking a change of tables needs many mixtures of two or three sets:
+ * all of them together, each phase, one moment after another.  After a failure these
+ * sets differ in a hundredth of their LIDs, and each check is a pass over all LIDs.
  *
- * Method.  What depends on what is a union over LIDs.  LIDs whose entries are
- * the same in all sets are counted once, when that is first asked for; each
- * mixture adds its own to that.  The fabric is laid out once, too, by the maps
- * and path SLs of the first set; a mixture that others decide has nothing in
- * common with these (dl_verify_common_fits()), and is checked by itself.
+ * Method.  Dependencies are a union over LIDs.  LIDs whose entries are the same in
+ * all sets are counted once, when they are first needed; each mixture adds its own
+ * LIDs.  The fabric is also laid out only once, by the maps and path SLs of the first
+ * set; a mixture with other maps or path SLs shares nothing with these
+ * (dl_verify_common_fits()) and is checked by itself.
  *
  * Complexity: dl_verify()'s pass, once; one look at each entry of each set.
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "verify/internal.h"
 

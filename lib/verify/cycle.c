@@ -13,7 +13,8 @@
  * within each component of more than one channel, breadth first from every
  * channel in turn: to its successors, no further than the best cycle so far
  * permits, and never again to a channel that has had its turn, because all
- * cycles through that one are known.
+ * cycles through that one are known.  Components are finished after all that
+ * they wait for, which gives the ranks of a certificate.
  *
  * Complexity: linear when there is no loop.  Otherwise one bounded search per
  * channel in a component; a torus full of loops has short ones, which bound
@@ -88,6 +89,7 @@ struct search {
 	uint32_t count;
 	uint32_t *component; /* of a channel on a cycle, else DL_NONE */
 	uint32_t ncomponents;
+	uint32_t *rank; /* dl_verify_rank(); NULL: not asked */
 	/* The breadth-first part: */
 	uint32_t *parent, *queue;
 };
@@ -118,6 +120,19 @@ static bool feeds_itself(const struct dl_verify_net *net, uint32_t channel)
 	return false;
 }
 
+/* All that a channel waits for is finished before it: its rank is one above theirs. */
+static uint32_t cycle_rank(const struct search *s, uint32_t channel)
+{
+	struct successors i;
+	uint32_t next, rank = 0;
+
+	open_successors(s->net, channel, &i);
+	while ((next = next_successor(s->net, &i)) != DL_NONE)
+		if (s->rank[next] >= rank)
+			rank = s->rank[next] + 1;
+	return rank;
+}
+
 /* All channels of a finished component leave the stack. */
 static void close_component(struct search *s, uint32_t root)
 {
@@ -130,6 +145,8 @@ static void close_component(struct search *s, uint32_t root)
 		s->low[channel] = UNSEEN; /* no longer on the stack */
 	} while (channel != root);
 	s->ncomponents += cyclic;
+	if (s->rank && !cyclic)
+		s->rank[root] = cycle_rank(s, root);
 }
 
 static int cycle_explore(struct search *s, uint32_t start)
@@ -268,14 +285,30 @@ static int search_init(struct search *s)
 	return 0;
 }
 
+static int find_components(struct search *s)
+{
+	int err = search_init(s);
+
+	for (uint32_t c = 0; !err && c < s->n; c++)
+		if (s->index[c] == UNSEEN)
+			err = cycle_explore(s, c);
+	return err;
+}
+
+int dl_verify_rank(const struct dl_verify_net *net, uint32_t *rank)
+{
+	struct search s = { .net = net, .n = net->links.n * net->nvl, .rank = rank };
+	int err = find_components(&s);
+
+	free(s.frames);
+	return err ? err : s.ncomponents ? -ELOOP : 0;
+}
+
 int dl_verify_cycle(const struct dl_verify_net *net, struct dl_cycle *out)
 {
 	struct search s = { .net = net, .n = net->links.n * net->nvl };
-	int err = search_init(&s);
+	int err = find_components(&s);
 
-	for (uint32_t c = 0; !err && c < s.n; c++)
-		if (s.index[c] == UNSEEN)
-			err = cycle_explore(&s, c);
 	if (!err && s.ncomponents) {
 		/* The components are known: their arrays serve again. */
 		s.parent = s.index;

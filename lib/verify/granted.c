@@ -8,7 +8,6 @@
  *
  * Complexity: dl_verify()'s pass over unicast, once more.
  */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "verify/internal.h"

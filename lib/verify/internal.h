@@ -497,6 +497,12 @@ int dl_verify_multicast(struct dl_verify_net *net, const struct dl_tables *with,
 int dl_verify_find_starved(struct dl_verify_net *net, const struct dl_verify_options *o,
 			   struct dl_verify_result *v);
 
+/*
+ * By channel: the length of the longest chain of channels that wait, counted from its
+ * end.  0, -ELOOP: there is a cycle, or -ENOMEM.
+ */
+int dl_verify_rank(const struct dl_verify_net *net, uint32_t *rank);
+
 /* The shortest cycle of dependencies, without its packets. */
 int dl_verify_cycle(const struct dl_verify_net *net, struct dl_cycle *out);
 

@@ -30,7 +30,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "verify/moving.h"
 
@@ -300,6 +299,8 @@ static int moving_count_lids(struct dl_verify_moving *m, uint32_t *n)
 				n[k * DL_VERIFY_BLOCK + __builtin_ctzll(differ)]++;
 		}
 	}
+	for (uint32_t i = 0; i < m->nextra; i++)
+		n[m->extra[i].lid]++;
 	for (uint32_t lid = 1; lid <= held->top_lid; lid++)
 		m->nlids += n[lid] != 0;
 	m->lids = dl_arena_array(&m->arena, m->nlids + 1ul, sizeof(*m->lids));
@@ -320,6 +321,17 @@ static int moving_count_lids(struct dl_verify_moving *m, uint32_t *n)
 	return 0;
 }
 
+/* An entry that may move: packets do not pass it by the column any more. */
+static void moving_list_entry(struct dl_verify_moving *m, struct moving_lid *l, uint32_t s)
+{
+	uint8_t port = dl_tables_lft(m->held, s, l->lid);
+	uint8_t goal = dl_tables_lft(m->opened, s, l->lid);
+
+	((uint8_t *)l->column)[s] = DL_TABLES_NO_PORT;
+	l->entries[l->n++] =
+		(struct dl_verify_entry){ s, port, port, DL_VERIFY_STAYS, goal, false };
+}
+
 static int moving_list_lids(struct dl_verify_moving *m)
 {
 	const struct dl_tables *held = m->held, *opened = m->opened;
@@ -332,13 +344,15 @@ static int moving_list_lids(struct dl_verify_moving *m)
 			uint8_t port = dl_tables_lft(held, s, l->lid);
 			uint8_t goal = dl_tables_lft(opened, s, l->lid);
 
-			((uint8_t *)l->column)[s] = port == goal ? port : DL_TABLES_NO_PORT;
+			((uint8_t *)l->column)[s] = port;
 			if (port != goal)
-				l->entries[l->n++] =
-					(struct dl_verify_entry){ s,	port, port, DL_VERIFY_STAYS,
-								  goal, false };
+				moving_list_entry(m, l, s);
 		}
 	}
+	for (uint32_t k = 0; k < m->nextra && !err; k++)
+		for (uint32_t i = 0; i < m->nlids; i++)
+			if (m->lids[i].lid == m->extra[k].lid)
+				moving_list_entry(m, &m->lids[i], m->extra[k].sw);
 	return err;
 }
 
@@ -395,7 +409,8 @@ static int moving_begin(struct dl_verify_moving *m, const struct dl_tables *join
 
 int dl_verify_moving_new(const struct dl_tables *held, const struct dl_tables *closed,
 			 const struct dl_tables *opened, const struct dl_tables *groups,
-			 const struct dl_tables *joined, struct dl_verify_moving **out)
+			 const struct dl_tables *joined, const struct dl_verify_extra *extra,
+			 uint32_t nextra, struct dl_verify_moving **out)
 {
 	struct dl_verify_moving *m = calloc(1, sizeof(*m));
 	struct dl_verify_options o;
@@ -408,6 +423,8 @@ int dl_verify_moving_new(const struct dl_tables *held, const struct dl_tables *c
 		o.sls = o.multicast_sls = DL_VERIFY_ANY_SL;
 	m->held = held;
 	m->opened = opened;
+	m->extra = extra;
+	m->nextra = nextra;
 	m->kept = *opened;
 	m->kept.lft = closed->lft;
 	m->kept.groups = groups->groups;

@@ -47,6 +47,8 @@ struct dl_verify_moving {
 	struct dl_arena arena;
 	struct dl_verify_net net;
 	const struct dl_tables *held, *opened;
+	const struct dl_verify_extra *extra; /* entries that do not differ, and may move */
+	uint32_t nextra;
 	struct dl_tables kept; /* entries on which both agree, and the groups that count */
 	uint16_t multicast_sls;
 	struct dl_verify_flow flow; /* of packets that go by entries that stay, and its sets */

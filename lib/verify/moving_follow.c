@@ -4,7 +4,6 @@
  * way, followed from where they come to an entry that differs (the essay is in moving.c).
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "verify/moving.h"

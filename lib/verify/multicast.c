@@ -87,19 +87,12 @@ static unsigned int next_port(const uint64_t *mask, unsigned int from, unsigned 
 	for (unsigned int o = next_port(mask, 0, last); (o) <= (last); \
 	     (o) = next_port(mask, (o) + 1, last))
 
-static const struct dl_fabric_node *spread_switch_node(const struct spread *sp, uint32_t s)
-{
-	return &sp->net->f->nodes[sp->net->f->switches[s]];
-}
-
 /* The end port at a switch's port, if it is checked, or DL_NONE. */
 static uint32_t end_port(const struct spread *sp, uint32_t s, unsigned int o)
 {
 	const struct dl_fabric *f = sp->net->f;
-	uint32_t port = spread_switch_node(sp, s)->first_port + o;
+	uint32_t port = dl_fabric_end_at(f, dl_fabric_switch_node(f, s), o);
 
-	if (o)
-		port = f->ports[port].peer;
 	return port != DL_NONE && dl_verify_net_is_end(sp->net, port) ? port : DL_NONE;
 }
 
@@ -126,7 +119,7 @@ static void copy_on(struct spread *sp, uint32_t s, unsigned int in, uint32_t dep
 {
 	struct dl_verify_net *net = sp->net;
 	const uint64_t *mask = mask_of(sp, s);
-	unsigned int last = spread_switch_node(sp, s)->nports;
+	unsigned int last = dl_fabric_switch_node(sp->net->f, s)->nports;
 
 	FOR_EACH_PORT(o, mask, last)
 	{
@@ -139,7 +132,8 @@ static void copy_on(struct spread *sp, uint32_t s, unsigned int in, uint32_t dep
 			if (end_port(sp, s, o) == DL_NONE)
 				continue;
 			sp->dropped |= (sls & ~net->passes[row]) != 0;
-			dl_verify_net_leave(net, spread_switch_node(sp, s)->first_port + o,
+			dl_verify_net_leave(net,
+					    dl_fabric_switch_node(sp->net->f, s)->first_port + o,
 					    dl_verify_net_row(net, s, in, o), sls);
 			continue;
 		}
@@ -161,7 +155,7 @@ static void copy_on(struct spread *sp, uint32_t s, unsigned int in, uint32_t dep
 
 static void spread_inject(struct spread *sp, uint32_t s)
 {
-	unsigned int last = spread_switch_node(sp, s)->nports;
+	unsigned int last = dl_fabric_switch_node(sp->net->f, s)->nports;
 
 	for (unsigned int i = 0; i <= last; i++) {
 		uint32_t src = end_port(sp, s, i);
@@ -216,7 +210,7 @@ static bool is_tree(struct spread *sp)
 	for (uint32_t i = 0; i < sp->nmembers; i++) {
 		uint32_t s = sp->members[i];
 		const uint64_t *mask = mask_of(sp, s);
-		unsigned int last = spread_switch_node(sp, s)->nports;
+		unsigned int last = dl_fabric_switch_node(sp->net->f, s)->nports;
 
 		FOR_EACH_PORT(o, mask, last)
 		{
@@ -269,7 +263,7 @@ static struct place place_after(const struct spread *sp, uint32_t link)
 {
 	const struct dl_fabric_link *l = &sp->net->links.link[link];
 
-	return (struct place){ l->to, l->in, spread_switch_node(sp, l->to)->nports };
+	return (struct place){ l->to, l->in, dl_fabric_switch_node(sp->net->f, l->to)->nports };
 }
 
 static struct place place_of_source(const struct spread *sp, uint32_t src)
@@ -277,7 +271,8 @@ static struct place place_of_source(const struct spread *sp, uint32_t src)
 	const struct dl_fabric *f = sp->net->f;
 	uint32_t s = dl_fabric_access_switch(f, src);
 
-	return (struct place){ s, dl_verify_entry_port(f, src), spread_switch_node(sp, s)->nports };
+	return (struct place){ s, dl_verify_entry_port(f, src),
+			       dl_fabric_switch_node(f, s)->nports };
 }
 
 /*
@@ -373,7 +368,7 @@ static void check_members(struct spread *sp, uint32_t src, unsigned int sl)
 {
 	for (uint32_t i = 0; i < sp->nmembers; i++) {
 		uint32_t s = sp->members[i];
-		unsigned int last = spread_switch_node(sp, s)->nports;
+		unsigned int last = dl_fabric_switch_node(sp->net->f, s)->nports;
 		const uint64_t *mask = mask_of(sp, s);
 
 		FOR_EACH_PORT(o, mask, last)
@@ -424,7 +419,7 @@ static void check_packets(struct spread *sp)
 	sp->broken = false;
 	for (uint32_t i = 0; i < sp->nmembers; i++) {
 		uint32_t s = sp->members[i];
-		unsigned int last = spread_switch_node(sp, s)->nports;
+		unsigned int last = dl_fabric_switch_node(sp->net->f, s)->nports;
 		const uint64_t *mask = mask_of(sp, s);
 
 		FOR_EACH_PORT(o, mask, last)

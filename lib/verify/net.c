@@ -26,11 +26,6 @@
 
 #include "verify/internal.h"
 
-static const struct dl_fabric_node *net_switch_node(const struct dl_fabric *f, uint32_t s)
-{
-	return &f->nodes[f->switches[s]];
-}
-
 unsigned int dl_verify_entry_port(const struct dl_fabric *f, uint32_t end_port)
 {
 	const struct dl_fabric_port *p = &f->ports[end_port];
@@ -51,7 +46,7 @@ static int number_ways(struct dl_verify_net *net)
 
 		net->hop_first[s] = next_hops;
 		net->pair_first[s] = pairs;
-		next_hops += net_switch_node(net->f, s)->nports + 2;
+		next_hops += dl_fabric_switch_node(net->f, s)->nports + 2;
 		pairs += links * links;
 	}
 	net->hop_first[net->nsw] = next_hops;
@@ -166,7 +161,7 @@ static int add_row(struct dl_verify_net *net, struct row_memo *memo, uint16_t ro
 /* Which pairs of a switch's ports lack a map that packets between switches need? */
 static unsigned int count_unknown(const struct dl_verify_net *net, uint32_t s, unsigned int out)
 {
-	const struct dl_fabric_node *n = net_switch_node(net->f, s);
+	const struct dl_fabric_node *n = dl_fabric_switch_node(net->f, s);
 	unsigned int unknown = 0;
 
 	if (dl_verify_net_link(net, s, out) == DL_NONE ||
@@ -182,7 +177,7 @@ static unsigned int count_unknown(const struct dl_verify_net *net, uint32_t s, u
 static int map_output(struct dl_verify_net *net, struct row_memo *memo, uint32_t s,
 		      unsigned int out)
 {
-	const struct dl_fabric_node *n = net_switch_node(net->f, s);
+	const struct dl_fabric_node *n = dl_fabric_switch_node(net->f, s);
 	unsigned int unknown = count_unknown(net, s, out);
 	unsigned int vls = out ? net->f->ports[n->first_port + out].vls : 0;
 
@@ -203,7 +198,7 @@ static int map_switch(struct dl_verify_net *net, struct row_memo *memo, uint32_t
 {
 	int err = 0;
 
-	for (unsigned int o = 0; !err && o <= net_switch_node(net->f, s)->nports; o++)
+	for (unsigned int o = 0; !err && o <= dl_fabric_switch_node(net->f, s)->nports; o++)
 		err = map_output(net, memo, s, o);
 	return err;
 }
@@ -353,15 +348,13 @@ static int lay_out_sources(struct dl_verify_net *net)
 	if (!net->end_ports || !net->sources || !net->end_first || !net->source_first)
 		return -ENOMEM;
 	for (uint32_t s = 0; s < net->nsw; s++) {
-		const struct dl_fabric_node *n = net_switch_node(f, s);
+		const struct dl_fabric_node *n = dl_fabric_switch_node(f, s);
 
 		net->end_first[s] = ends;
 		net->source_first[s] = sources;
 		for (unsigned int o = 0; o <= n->nports; o++) {
-			uint32_t port = n->first_port + o;
+			uint32_t port = dl_fabric_end_at(f, n, o);
 
-			if (o)
-				port = f->ports[port].peer;
 			if (port == DL_NONE || !dl_verify_net_is_end(net, port))
 				continue;
 			net->end_ports[ends++] = port;

@@ -65,7 +65,7 @@ static uint16_t source_sls(const struct pass *p, const struct dl_verify_column *
 static void check_last_hop(struct pass *p, const struct dl_verify_column *c)
 {
 	struct dl_verify_net *net = p->net;
-	uint32_t root = c->root, port = net->f->nodes[net->f->switches[root]].first_port;
+	uint32_t root = c->root, port = dl_fabric_switch_node(net->f, root)->first_port;
 
 	port += c->last_port;
 	for (uint32_t l = net->links.first[root]; l < net->links.first[root + 1]; l++) {

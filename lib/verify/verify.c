@@ -36,7 +36,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dateline/base.h"
 #include "verify/internal.h"
 
 void dl_verify_options_init(struct dl_verify_options *o)
@@ -145,7 +144,7 @@ static void report_gaps(const struct dl_verify_result *v, const struct dl_log *l
 		       (unsigned long long)v->without_vl);
 }
 
-/* If no loop is known yet: is there one now?  That is the verdict then. */
+/* If no loop is known yet, search for one; the verdict applies if there is one. */
 static int verify_search(const struct dl_verify_net *net, uint16_t multicast_sls,
 			 enum dl_verify_verdict verdict, struct dl_verify_result *v)
 {

@@ -3,7 +3,6 @@
  * One packet, hop by hop: for explanations, where the check itself only knows
  * that some packet of a set is concerned.
  */
-#include <errno.h>
 
 #include "verify/internal.h"
 
@@ -24,7 +23,7 @@ int dl_verify_walk_start(const struct dl_verify_net *net, struct dl_verify_walk 
 /* The end port that an output port of a switch feeds, or DL_NONE. */
 static uint32_t end_port_at(const struct dl_fabric *f, uint32_t sw, unsigned int out)
 {
-	uint32_t port = f->nodes[f->switches[sw]].first_port + out;
+	uint32_t port = dl_fabric_switch_node(f, sw)->first_port + out;
 
 	return out ? f->ports[port].peer : port;
 }
@@ -32,7 +31,7 @@ static uint32_t end_port_at(const struct dl_fabric *f, uint32_t sw, unsigned int
 int dl_verify_walk_step(const struct dl_verify_net *net, struct dl_verify_walk *w, uint32_t *link)
 {
 	const struct dl_fabric *f = net->f;
-	const struct dl_fabric_node *n = &f->nodes[f->switches[w->sw]];
+	const struct dl_fabric_node *n = dl_fabric_switch_node(f, w->sw);
 	uint32_t end, row, to;
 
 	w->out = dl_tables_lft(net->t, w->sw, w->dlid);

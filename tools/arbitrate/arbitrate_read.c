@@ -128,7 +128,7 @@ static int arbitrate_read_queue(struct dl_yaml *s, const struct dl_yaml_node *na
 	int64_t vl;
 	int err;
 
-	err = dl_yaml_number(s, name, "VL of a queue", 0, DL_LINK_DATA_VLS - 1, &vl);
+	err = dl_yaml_number_key(s, name, "VL of a queue", 0, DL_LINK_DATA_VLS - 1, &vl);
 	if (err)
 		return err;
 	r = &queues[vl];

@@ -4,7 +4,7 @@
  * and, built with MPI and started by mpirun, over many machines.
  *
  * Items are numbered, and what an item does depends on its number alone.  The
- * results stand in order of the items, so that nobody can tell from them how
+ * results stand in order of the items, so that they do not depend on how
  * the work was split.
  */
 #ifndef TOOL_CAMPAIGN_H

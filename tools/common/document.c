@@ -185,16 +185,19 @@ static const char *value_text(const json_t *v, int decimals, char text[64])
 	}
 }
 
-/* "noun}" or "noun/plural ending}"; returns where it ends. */
+/* "noun}", "noun/plural ending}" or "noun/plural/singular ending}"; returns where it ends. */
 static const char *print_noun(FILE *to, const char *noun, bool singular)
 {
 	size_t len = strcspn(noun, "/}"), all = strcspn(noun, "}");
+	const char *plural = noun + len + (len < all), *last = plural + strcspn(plural, "/}");
 
 	fprintf(to, " %.*s", (int)len, noun);
-	if (!singular && len < all)
-		fprintf(to, "%.*s", (int)(all - len - 1), noun + len + 1);
-	else if (!singular)
+	if (!singular && len == all)
 		putc('s', to);
+	else if (!singular)
+		fprintf(to, "%.*s", (int)(last - plural), plural);
+	else if (*last == '/')
+		fprintf(to, "%.*s", (int)(noun + all - last - 1), last + 1);
 	return noun + all;
 }
 

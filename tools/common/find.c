@@ -200,6 +200,10 @@ int find_port(const struct find *f, const struct dl_log *log, const char *text, 
 	uint32_t node;
 	int err = slash ? find_named_node(f, log, text, slash - text, &node) : -ENOENT;
 
+	if (!slash && !find_named_node(f, NULL, text, strlen(text), &node)) {
+		dl_log(log, DL_LOG_ERROR, "%s: which port of it? expected %s/PORT", text, text);
+		return -EINVAL;
+	}
 	if (err)
 		return err == -ENOENT ? not_there(f, log, text) : err;
 	n = &f->in->fabric->nodes[node];

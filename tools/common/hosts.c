@@ -128,29 +128,28 @@ static int take_items(struct list *l, char *items)
 	return err;
 }
 
-int hosts_read_lines(const char *path, const struct dl_log *log,
-		     int (*line)(void *context, struct dl_text *t), void *context)
-{
-	FILE *from = strcmp(path, "-") ? fopen(path, "r") : stdin;
-	struct dl_text text;
-	int err = from ? 0 : -errno, state = 0;
+struct hosts_lines {
+	dl_text_line line;
+	void *context;
+};
 
-	if (err) {
-		dl_log(log, DL_LOG_ERROR, "cannot read %s: %s", path, strerror(-err));
-		return err;
-	}
-	dl_text_begin(&text, from, path, log);
-	while (!err && (state = dl_text_next(&text)) > 0) {
-		if (dl_text_at_end(&text) || *text.at == '#')
-			continue;
-		for (size_t len = strlen(text.at); len && strchr(" \t\r", text.at[len - 1]);)
-			text.at[--len] = '\0';
-		err = line(context, &text);
-	}
-	dl_text_end(&text);
-	if (from != stdin)
-		fclose(from);
-	return err ? err : state;
+static int hosts_pass_line(void *context, struct dl_text *text)
+{
+	const struct hosts_lines *l = context;
+
+	if (dl_text_at_end(text) || *text->at == '#')
+		return 0;
+	for (size_t len = strlen(text->at); len && strchr(" \t\r", text->at[len - 1]);)
+		text->at[--len] = '\0';
+	return l->line(l->context, text);
+}
+
+int hosts_read_lines(const char *path, const struct dl_log *log, dl_text_line line, void *context)
+{
+	struct hosts_lines l = { line, context };
+
+	return strcmp(path, "-") ? dl_text_each_of(path, log, hosts_pass_line, &l) :
+				   dl_text_each(stdin, path, log, hosts_pass_line, &l);
 }
 
 static int hosts_take_line(void *context, struct dl_text *text)

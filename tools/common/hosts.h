@@ -25,7 +25,6 @@ int hosts_read_items(const struct find *find, char *items, hosts_add *add, void 
  * Pass the lines of a file (-: standard input) on that are neither empty nor a
  * comment, without blanks at their ends.  0 or a negative errno, reported.
  */
-int hosts_read_lines(const char *path, const struct dl_log *log,
-		     int (*line)(void *context, struct dl_text *t), void *context);
+int hosts_read_lines(const char *path, const struct dl_log *log, dl_text_line line, void *context);
 
 #endif

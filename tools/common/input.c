@@ -172,16 +172,14 @@ uint32_t tool_group_members(const struct dl_fabric *f, const struct dl_tables_ma
 	uint32_t n = 0;
 
 	for (uint32_t s = 0; s < f->nswitches; s++) {
-		const struct dl_fabric_node *node = &f->nodes[f->switches[s]];
+		const struct dl_fabric_node *node = dl_fabric_switch_node(f, s);
 
 		if (!dl_tables_mask_find(masks, s))
 			continue;
 		for (unsigned int p = 0; p <= node->nports; p++) {
-			uint32_t port = node->first_port + p;
+			uint32_t port = dl_fabric_end_at(f, node, p);
 
-			port = p ? f->ports[port].peer : port;
-			if (dl_tables_mask_get(masks, s, p) && port != DL_NONE &&
-			    dl_fabric_is_end_port(f, port))
+			if (dl_tables_mask_get(masks, s, p) && port != DL_NONE)
 				members[n++] = port;
 		}
 	}
@@ -329,20 +327,19 @@ static int input_read_fabric(const struct tool *tool, const struct tool_input_op
 
 /*
  * The torus as the engine saw it that routed a snapshot: path SLs follow from its
- * coordinates.  0; 1: there is no list of them, or the cabling contradicts it.
+ * coordinates.  NULL: there is no list of them.
  */
-static int recall_torus(const struct tool *tool, struct tool_input *in)
+static int input_known_torus(const struct tool *tool, const struct dl_snapshot *s,
+			     const struct dl_fabric *f, struct dl_torus **known)
 {
-	const struct dl_snapshot_note *list = input_list(&in->snapshot);
-	const struct dl_fabric *f = in->fabric;
+	const struct dl_snapshot_note *list = input_list(s);
 	struct dl_torus_mark *marks;
-	struct dl_torus *before = NULL;
 	struct tool_coords c = { 0 };
 	unsigned int mode = 0;
 	int err;
 
-	if (!list || !in->snapshot.tables)
-		return 1;
+	if (!list || !s->tables)
+		return 0;
 	marks = calloc(f->nswitches + 1ul, sizeof(*marks));
 	err = marks ? from_list(tool, f, list, &c) : -ENOMEM;
 	/* As in configurations, which the list does not know. */
@@ -351,31 +348,68 @@ static int recall_torus(const struct tool *tool, struct tool_input *in)
 	for (uint32_t s = 0; !err && s < f->nswitches; s++)
 		marks[s] = (struct dl_torus_mark){ .grid = c.grid, .site = c.site[s] };
 	if (!err)
-		err = dl_torus_of_marks(f, marks, &mode, &before);
-	if (!err)
-		err = before ? dl_torus_recall(f, before, &tool->log, &in->config, &in->torus) : 1;
-	dl_torus_free(before);
+		err = dl_torus_of_marks(f, marks, &mode, known);
+	/* Coordinates count from the first seed. */
+	if (!err && *known)
+		(*known)->seed = 0;
 	free(c.site);
 	free(marks);
+	return err;
+}
+
+/* 0; 1: the snapshot has no coordinates, or the cabling contradicts them. */
+static int recall_torus(const struct tool *tool, struct tool_input *in)
+{
+	struct dl_torus *before = NULL;
+	int err = input_known_torus(tool, &in->snapshot, in->fabric, &before);
+
+	if (!err)
+		err = before ? dl_torus_recall(in->fabric, before, &tool->log, &in->config,
+					       &in->torus) :
+			       1;
+	dl_torus_free(before);
 	return err == -EINVAL ? 1 : err;
+}
+
+/* Without a configuration, as the engine that routed an earlier snapshot would. */
+static int input_find_again(const struct tool *tool, const struct tool_input_options *o,
+			    const struct dl_torus *known, struct tool_input *in)
+{
+	if (!known) {
+		dl_log(&tool->log, DL_LOG_ERROR,
+		       "%s: no coordinates in it: no torus engine has routed it", o->earlier_from);
+		return -EINVAL;
+	}
+	return dl_torus_discover_known(in->fabric, known, o->any_fabric, &tool->log, &in->config,
+				       &in->torus);
 }
 
 static int find_torus(struct tool *tool, const struct tool_input_options *o, struct tool_input *in)
 {
 	const struct dl_fabric *f = in->fabric;
-	int err;
+	struct dl_torus *known = NULL;
+	int err = 0;
 
+	if (o->earlier)
+		err = input_known_torus(tool, o->earlier, o->earlier->fabric, &known);
+	if (err)
+		return err;
 	if (o->config) {
 		err = dl_torus_config_read(o->config, &tool->log, &in->config);
+		/* The documented rules know nothing of earlier tables. */
 		if (!err)
-			err = dl_torus_discover(f, in->config, &tool->log, &in->torus);
+			err = dl_torus_discover_again(f, in->config, o->any_fabric ? known : NULL,
+						      &tool->log, &in->torus);
 		if (in->config && err == -EINVAL && o->any_fabric)
 			err = dl_torus_discover_any(f, &in->config->grid, &tool->log, NULL,
 						    &in->torus);
+	} else if (o->earlier) {
+		err = input_find_again(tool, o, known, in);
 	} else if (o->cabling || (err = recall_torus(tool, in)) > 0) {
 		err = (o->any_fabric ? dl_torus_discover_any : dl_torus_discover_cabling)(
 			f, NULL, &tool->log, &in->config, &in->torus);
 	}
+	dl_torus_free(known);
 	if (!err && dl_torus_is_rooted(in->torus))
 		tool->finding |= o->config != NULL;
 	else if (!err && o->config)

@@ -12,16 +12,18 @@
 
 /* The options and the argument that say what to read. */
 struct tool_input_options {
-	const char *from;	     /* netlist ("-": standard input) or snapshot */
-	bool is_live;		     /* the running fabric instead */
-	struct dl_live_options live; /* adapter, port and paths count */
-	const char *net, *psl;	     /* beside a snapshot */
-	const char *config;	     /* torus-2QoS.conf */
-	bool one_vl;		     /* TOOL_INPUT_PART: is enough between switches */
-	bool any_fabric;	     /* for TOOL_INPUT_PART: also without coordinates */
-	bool cabling;		     /* find a torus by it alone, whatever a snapshot says */
-	const char *names;	     /* node name map */
-	bool include;		     /* may the netlist include files? */
+	const char *from;		   /* netlist ("-": standard input) or snapshot */
+	bool is_live;			   /* the running fabric instead */
+	struct dl_live_options live;	   /* adapter, port and paths count */
+	const char *net, *psl;		   /* beside a snapshot */
+	const char *config;		   /* torus-2QoS.conf */
+	bool one_vl;			   /* TOOL_INPUT_PART: is enough between switches */
+	bool any_fabric;		   /* for TOOL_INPUT_PART: also without coordinates */
+	const struct dl_snapshot *earlier; /* what the fabric runs by: its coordinates stay */
+	const char *earlier_from;
+	bool cabling;	   /* find a torus by it alone, whatever a snapshot says */
+	const char *names; /* node name map */
+	bool include;	   /* may the netlist include files? */
 };
 
 /*

@@ -18,10 +18,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "input.h"
-#include "dateline/base.h"
 #include "dateline/route.h"
 #include "dateline/verify.h"
 
@@ -91,7 +89,7 @@ static void live_vote_masks(struct votes *v, const struct dl_fabric *f,
 			    const struct dl_tables_masks *theirs)
 {
 	for (uint32_t s = 0; s < f->nswitches; s++)
-		for (unsigned int p = 0; p <= f->nodes[f->switches[s]].nports; p++)
+		for (unsigned int p = 0; p <= dl_fabric_switch_node(f, s)->nports; p++)
 			live_vote(v, dl_tables_mask_get(read, s, p), dl_tables_mask_get(ours, s, p),
 				  dl_tables_mask_get(theirs, s, p));
 }

@@ -203,20 +203,13 @@ int tool_out_close(const struct tool *tool, struct tool_out *out, int err);
  * Add a note to a snapshot, from a call that writes to `to`; 0 or a negative
  * errno.
  */
-#define tool_add_note(snapshot, name, to, call)                                   \
-	({                                                                        \
-		char *text_ = NULL;                                               \
-		size_t len_ = 0;                                                  \
-		FILE *to = dl_memory_open(&text_, &len_);                         \
-		int err_ = to ? (call) : -ENOMEM;                                 \
-                                                                                  \
-		if (to && fclose(to) && !err_)                                    \
-			err_ = -ENOMEM;                                           \
-		if (!err_)                                                        \
-			err_ = dl_snapshot_add_note(snapshot, name, text_, len_); \
-		else                                                              \
-			free(text_);                                              \
-		err_;                                                             \
+#define tool_add_note(snapshot, name, to, call)                                      \
+	({                                                                           \
+		char *text_;                                                         \
+		size_t len_;                                                         \
+		int wrong_ = dl_memory_write(&text_, &len_, to, call);               \
+                                                                                     \
+		wrong_ ? wrong_ : dl_snapshot_add_note(snapshot, name, text_, len_); \
 	})
 
 /* ---- documents; see document.c ------------------------------------------- */
@@ -270,6 +263,8 @@ void tool_print(FILE *to, const json_t *document, const char *template);
 
 /* A text, or nothing for null, as a field of comma-separated values. */
 void tool_print_csv(FILE *to, const json_t *value);
+/* All tables of a document, a CSV file each in a directory: csv.c.  0 or negative, reported. */
+int tool_write_tables(const struct tool *tool, const char *dir, const json_t *document);
 
 /* What `print` prints, for free(); NULL: no memory, as tool_json_failed() then says. */
 char *tool_text_of(const json_t *document, void (*print)(const json_t *document, FILE *to));

@@ -3,7 +3,6 @@
  * The multicast tree as a drawing in the torus-2QoS document's manner: the
  * first two dimensions as a plane, a plane for each coordinate of the third.
  */
-#include <string.h>
 
 #include "dateline/route.h"
 #include "tool.h"

@@ -132,21 +132,97 @@ json_t *diff_lids(const struct diff *d)
 	return lists_json(&l);
 }
 
+/* New axis d is old axis dim[d], backwards if so, and moved on. */
+struct diff_axes {
+	uint32_t dim[DL_TORUS_DIMS], shift[DL_TORUS_DIMS];
+	bool back[DL_TORUS_DIMS];
+};
+
+/* The switch of the new fabric that is switch s of the old one, or DL_NONE. */
+static uint32_t diff_switch(const struct diff *d, uint32_t s)
+{
+	uint32_t node = d->there.node[d->from->fabric->switches[s]];
+
+	return node == DL_NONE ? DL_NONE : d->to->fabric->nodes[node].sw;
+}
+
+/* Do these axes turn all old coordinates into the new ones?  The first switch gives shifts. */
+static bool diff_axes_fit(const struct diff *d, struct diff_axes *a)
+{
+	const struct dl_torus_grid *x = &d->from->coords.grid, *y = &d->to->coords.grid;
+	uint32_t from[DL_TORUS_DIMS], to[DL_TORUS_DIMS];
+	bool first = true;
+
+	for (unsigned int i = 0; i < DL_TORUS_DIMS; i++)
+		if (x->radix[a->dim[i]] != y->radix[i] || x->mesh[a->dim[i]] != y->mesh[i])
+			return false;
+	for (uint32_t s = 0; s < d->from->fabric->nswitches; s++) {
+		uint32_t other = diff_switch(d, s);
+		bool had = tool_coords_of(&d->from->coords, s, from);
+
+		if (other == DL_NONE)
+			continue;
+		if (tool_coords_of(&d->to->coords, other, to) != had)
+			return false;
+		for (unsigned int i = 0; had && i < DL_TORUS_DIMS; i++) {
+			uint32_t r = y->radix[i], at = from[a->dim[i]];
+
+			at = a->back[i] ? r - 1 - at : at;
+			if (first)
+				a->shift[i] = (to[i] + r - at) % r;
+			if ((at + a->shift[i]) % r != to[i])
+				return false;
+		}
+		first &= !had;
+	}
+	return !first;
+}
+
+/* How the axes were renamed, such as ["y", "x", "-z+1"], or null. */
+static json_t *diff_axes_json(const struct diff *d)
+{
+	static const uint8_t orders[][DL_TORUS_DIMS] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
+							 { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+	json_t *axes;
+
+	for (unsigned int i = 0; i < 8 * sizeof(orders) / sizeof(*orders); i++) {
+		const uint8_t *o = orders[i / 8];
+		struct diff_axes a = { { o[0], o[1], o[2] }, { 0 }, { i & 1, i & 2, i & 4 } };
+
+		if (!diff_axes_fit(d, &a))
+			continue;
+		axes = json_array();
+		for (unsigned int k = 0; k < DL_TORUS_DIMS; k++) {
+			uint32_t shift =
+				(a.shift[k] + (a.back[k] ? d->to->coords.grid.radix[k] - 1 : 0)) %
+				d->to->coords.grid.radix[k];
+
+			json_array_append_new(axes,
+					      shift ? json_sprintf("%s%c+%u", a.back[k] ? "-" : "",
+								   'x' + a.dim[k], shift) :
+						      json_sprintf("%s%c", a.back[k] ? "-" : "",
+								   'x' + a.dim[k]));
+		}
+		return axes;
+	}
+	return json_null();
+}
+
 json_t *diff_coords(const struct diff *d)
 {
-	const struct dl_fabric *a = d->from->fabric, *b = d->to->fabric;
 	const struct tool_coords *x = &d->from->coords, *y = &d->to->coords;
 	uint32_t compared = 0;
 	struct lists l = lists_new();
+	json_t *axes = json_null();
 
 	/* The cabling alone does not determine which dimension is x. */
-	for (uint32_t s = 0; x->site && y->site && x->certain == y->certain && s < a->nswitches;
+	for (uint32_t s = 0;
+	     x->site && y->site && x->certain == y->certain && s < d->from->fabric->nswitches;
 	     s++) {
-		uint32_t node = d->there.node[a->switches[s]], other;
-		uint32_t from[DL_TORUS_DIMS], to[DL_TORUS_DIMS];
+		uint32_t other = diff_switch(d, s), from[DL_TORUS_DIMS], to[DL_TORUS_DIMS];
 		bool had, has;
 
-		if (node == DL_NONE || (other = b->nodes[node].sw) == DL_NONE)
+		if (other == DL_NONE)
 			continue;
 		compared++;
 		had = tool_coords_of(x, s, from);
@@ -155,9 +231,15 @@ json_t *diff_coords(const struct diff *d)
 			continue;
 		json_array_append_new(
 			l.changed,
-			tool_json_with(tool_json_with(tool_json_node(b, node), "old",
-						      tool_json_coord(&x->grid, x->site[s])),
+			tool_json_with(tool_json_with(tool_json_node(d->to->fabric,
+								     d->to->fabric->switches[other]),
+						      "old", tool_json_coord(&x->grid, x->site[s])),
 				       "new", tool_json_coord(&y->grid, y->site[other])));
 	}
-	return tool_json_with(lists_json(&l), "compared", json_integer(compared));
+	if (json_array_size(l.changed)) {
+		json_decref(axes);
+		axes = diff_axes_json(d);
+	}
+	return tool_json_with(tool_json_with(lists_json(&l), "compared", json_integer(compared)),
+			      "axes", axes);
 }

@@ -5,20 +5,21 @@
 #include "diff.h"
 
 #define FEW 20
-#define FEW_LIDS 5 /* more LIDs have moved together: a line for all */
+#define FEW_LIDS 5 /* more LIDs have moved together: a line for all; also of destinations */
 #define LID                                                                            \
 	"LID of {guid} \"{name}\" port {port}: {old} (LMC {old_lmc}), now {new} (LMC " \
 	"{new_lmc})"
 
-/* Up to FEW items of a list by a template; the rest are counted. */
-static void print_list(FILE *to, const json_t *list, const char *sign, const char *template)
+/* Up to `few` items of a list by a template; the rest are counted. */
+static void print_list(FILE *to, const json_t *list, size_t few, const char *sign,
+		       const char *template)
 {
 	size_t i, n = json_array_size(list);
 	const json_t *item;
 
 	json_array_foreach(list, i, item)
 	{
-		if (i == FEW) {
+		if (i == few) {
 			fprintf(to, "%s and %zu more: see --json\n", sign, n - i);
 			return;
 		}
@@ -56,6 +57,9 @@ static const struct {
 
 static void print_counts(const json_t *document, FILE *to)
 {
+	/* Other coordinates change the routes to all. */
+	bool axes = json_array_size(tool_at(document, "coordinates.axes"));
+
 	for (unsigned int i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
 		const json_t *part = tool_at(document, counts[i].name);
 
@@ -65,11 +69,12 @@ static void print_counts(const json_t *document, FILE *to)
 			fprintf(to, "~ %s: %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT "\n",
 				counts[i].text, tool_int_at(part, "changed"),
 				tool_int_at(part, "compared"));
-		print_list(to, tool_at(part, "destinations"), "~  ",
+		print_list(to, axes ? NULL : tool_at(part, "destinations"), FEW_LIDS, "~  ",
 			   "{changed:6} to LID {lid} \"{name}\"");
 	}
 	if (!tool_int_at(document, "coordinates.compared"))
-		fprintf(to, "? coordinates: not compared, one side has none\n");
+		fprintf(to,
+			"? coordinates: not compared, one side has none, or only its cabling's\n");
 }
 
 static void print_changed(FILE *to, const json_t *list, const char *template)
@@ -77,7 +82,7 @@ static void print_changed(FILE *to, const json_t *list, const char *template)
 	size_t n = json_array_size(list);
 
 	if (strcmp(template, LID) || n <= FEW_LIDS) {
-		print_list(to, list, "~", template);
+		print_list(to, list, FEW, "~", template);
 		return;
 	}
 	fprintf(to,
@@ -87,17 +92,32 @@ static void print_changed(FILE *to, const json_t *list, const char *template)
 	tool_print(to, json_array_get(list, 0), LID "\n");
 }
 
+/* Does one line stand for all coordinates? */
+static bool print_axes(const json_t *part, FILE *to)
+{
+	const json_t *axes = tool_at(part, "axes");
+
+	if (!json_array_size(axes))
+		return false;
+	fprintf(to, "~ coordinates: what was (x,y,z) is now (%s,%s,%s), at all switches\n",
+		json_string_value(json_array_get(axes, 0)),
+		json_string_value(json_array_get(axes, 1)),
+		json_string_value(json_array_get(axes, 2)));
+	return true;
+}
+
 void diff_print(const json_t *document, FILE *to)
 {
 	for (unsigned int i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
 		const json_t *part = tool_at(document, lists[i].name);
 		bool groups = !*lists[i].whole && tool_has(part, "added");
 
-		print_list(to, tool_at(part, "removed"), groups ? "- multicast group" : "-",
+		print_list(to, tool_at(part, "removed"), FEW, groups ? "- multicast group" : "-",
 			   lists[i].whole);
-		print_list(to, tool_at(part, "added"), groups ? "+ multicast group" : "+",
+		print_list(to, tool_at(part, "added"), FEW, groups ? "+ multicast group" : "+",
 			   lists[i].whole);
-		print_changed(to, tool_at(part, "changed"), lists[i].changed);
+		if (!print_axes(part, to))
+			print_changed(to, tool_at(part, "changed"), lists[i].changed);
 	}
 	print_counts(document, to);
 	fputs(tool_true_at(document, "same") ? "no difference\n" : "", to);

@@ -14,7 +14,7 @@
 
 struct request {
 	struct tool_input_options input;
-	const char *scenario, *counters, *program, *hosts;
+	const char *scenario, *counters, *tables, *program, *hosts;
 	int64_t seed; /* -1: the scenario's */
 	bool csv;
 	struct emulate_sweep sweep;
@@ -76,6 +76,8 @@ static const struct dl_setting options[] = {
 	  .doc = "One run for each load from A to B, of the entry NAME or of "
 		 "all entries with a load" },
 	{ "csv", DL_SETTING_FLAG, MEMBER(csv), .doc = "Print a sweep as a table in CSV" },
+	{ "tables", DL_SETTING_BORROW, MEMBER(tables), .arg = "DIR",
+	  .doc = "Write every table of the result into a directory, as CSV" },
 	{ "threads", DL_SETTING_NUMBER, MEMBER(sweep.threads), 1, 1024, .arg = "N",
 	  .doc = "Threads for the runs of a sweep (one for each core), or for a "
 		 "single run (as many as pay)" },
@@ -181,8 +183,16 @@ static void emulate_name_source(json_t *document, const struct request *r,
 
 /* With --json the document itself; it is released. */
 static int emulate_show(const struct tool *tool, const struct emulate_run *r, bool csv,
-			json_t *document)
+			const char *tables, json_t *document)
 {
+	int err = 0;
+
+	if (document && tables && !tool_json_failed())
+		err = tool_write_tables(tool, tables, document);
+	if (err)
+		json_decref(document);
+	if (err)
+		return err;
 	if (tool->json || !document || tool_json_failed())
 		return tool_print_json(tool, document);
 	if (r)
@@ -212,8 +222,11 @@ static int emulate_run_once(const struct tool *tool, const struct request *r,
 	if (!err) {
 		document = emulate_json(run);
 		emulate_name_source(document, r, in, dl_emu_scenario_seed(run->scenario));
-		err = emulate_show(tool, run, false, document);
+		err = emulate_show(tool, run, false, r->tables, document);
 	}
+	if (!err && run->result.recorded.wanted)
+		err = tool_write(tool, NULL, dl_emu_scenario_record(run->scenario), to,
+				 emulate_record(run, to));
 	if (!err && r->counters)
 		err = tool_write(tool, NULL, r->counters, to, emulate_counters(run, to));
 	if (!err && dl_emu_result_finding(&run->result))
@@ -251,6 +264,11 @@ static int emulate_run_sweep(const struct tool *tool, struct request *r,
 		       r->scenario, s->name ? "called " : "", s->name ? s->name : "");
 		return -EINVAL;
 	}
+	if (dl_emu_scenario_record(scenario)) {
+		dl_log(&tool->log, DL_LOG_ERROR, "%s: record does not go with --sweep",
+		       r->scenario);
+		return -EINVAL;
+	}
 	s->show = tool_shows_progress(tool) && campaign_is_leader();
 	err = emulate_sweep(scenario, s, &points, &n);
 	dl_emu_scenario_set_threads(scenario, s->threads); /* one run at a time from now on */
@@ -259,7 +277,7 @@ static int emulate_run_sweep(const struct tool *tool, struct request *r,
 	if (!err && campaign_is_leader()) {
 		document = emulate_sweep_json(points, n, &saturation);
 		emulate_name_source(document, r, in, dl_emu_scenario_seed(scenario));
-		err = emulate_show(tool, NULL, r->csv, document);
+		err = emulate_show(tool, NULL, r->csv, r->tables, document);
 		for (uint32_t i = 0; !err && i < n; i++)
 			if (!points[i].point.done || points[i].point.finding)
 				*status = TOOL_EXIT_FINDING;

@@ -88,6 +88,11 @@ void emulate_print(const json_t *document, const struct emulate_run *r, FILE *to
 void emulate_sweep_print(const json_t *document, FILE *to);
 void emulate_sweep_print_csv(const json_t *document, FILE *to);
 
+/* Packets that are watched, step by step; all that was recorded, as CSV (0 or -EIO). */
+json_t *emulate_watched_json(const struct emulate_run *r);
+void emulate_watched_print(const json_t *document, FILE *to);
+int emulate_record(const struct emulate_run *r, FILE *to);
+
 /* The counters of every port as commands of ibsim's console.  0 or -EIO. */
 int emulate_counters(const struct emulate_run *r, FILE *to);
 

@@ -13,10 +13,12 @@ const struct emulate_drop emulate_drops[DL_EMU_DROPS] = {
 	[DL_EMU_DROP_NO_ENTRY] = { "no_entry", "no forwarding entry" },
 	[DL_EMU_DROP_DEAD_LINK] = { "dead_link", "link down" },
 	[DL_EMU_DROP_HOQ_LIFE] = { "hoq_life", "waited too long" },
+	[DL_EMU_DROP_LIFETIME] = { "lifetime", "too long in one switch" },
 	[DL_EMU_DROP_CORRUPT] = { "corrupt", "damaged on the wire" },
 	[DL_EMU_DROP_SMP_FULL] = { "smp_full", "no room on VL 15" },
 	[DL_EMU_DROP_NO_VL] = { "no_vl", "the SL maps to no VL of the port" },
 	[DL_EMU_DROP_UNLISTED] = { "unlisted", "VL in no arbitration table" },
+	[DL_EMU_DROP_SEQUENCE] = { "sequence", "out of sequence" },
 	[DL_EMU_DROP_WRONG_END] = { "wrong_end", "forwarded to the wrong end port" },
 };
 
@@ -224,6 +226,14 @@ static json_t *emulate_warnings_json(const struct emulate_run *r)
 	return list;
 }
 
+static json_t *emulate_retries_json(const struct dl_emu_totals *t)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "acknowledgements", (json_int_t)t->acks,
+			 "negative", (json_int_t)t->naks, "timeouts", (json_int_t)t->timeouts,
+			 "repeated_packets", (json_int_t)t->resent, "broken_connections",
+			 (json_int_t)t->broken, "lost_messages", (json_int_t)t->lost_messages);
+}
+
 /* ---- documents --------------------------------------------------------- */
 
 json_t *emulate_json(const struct emulate_run *r)
@@ -256,8 +266,18 @@ json_t *emulate_json(const struct emulate_run *r)
 		json_object_set_new(document, "samples", emulate_samples_json(r));
 	if (document && t->marked)
 		json_object_set_new(document, "marked_packets", json_integer(t->marked));
+	if (document && r->result.reliable)
+		json_object_set_new(document, "retries", emulate_retries_json(t));
 	if (document && r->program)
 		json_object_set_new(document, "program", emulate_program_json(r));
+	if (document && r->result.watched.wanted)
+		json_object_set_new(document, "watched", emulate_watched_json(r));
+	if (document && r->result.recorded.wanted)
+		json_object_set_new(document, "recording",
+				    json_pack("{s:s, s:I, s:b}", "file",
+					      dl_emu_scenario_record(r->scenario), "steps",
+					      (json_int_t)r->result.recorded.n, "cut",
+					      r->result.recorded.cut));
 	if (document && r->result.pairs)
 		json_object_set_new(document, "pairs", emulate_pairs_json(r));
 	return document;

@@ -142,6 +142,13 @@ void emulate_print(const json_t *document, const struct emulate_run *r, FILE *to
 		100 * json_number_value(tool_at(document, "offered_fraction")));
 	if (r->program)
 		emulate_program_print(tool_at(document, "program"), to);
+	if (tool_has(document, "retries"))
+		tool_print(to, tool_at(document, "retries"),
+			   "retries: {timeouts} timeouts, {negative} of {acknowledgements} "
+			   "acknowledgements negative, {repeated_packets} packets repeated, "
+			   "{broken_connections} connections broken, {lost_messages} messages "
+			   "lost\n");
+	emulate_watched_print(document, to);
 	emulate_print_levels(document, to);
 	emulate_print_drops(document, to);
 	emulate_print_busiest(document, r, to);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The steps of a growth or removal: what is to be done, and the tables before, while what
+ * The steps of a growth or removal: the work, and the tables before, while what
  * will be unplugged is avoided, and after.
  */
 #include "config.h"
@@ -123,7 +123,7 @@ static int grow_route(struct grow_walk *w, const char *avoid, struct grow_now *n
 	return err;
 }
 
-/* ---- what is to be done -------------------------------------------------- */
+/* ---- the work -------------------------------------------------------- */
 
 static json_t *grow_port_json(const struct dl_fabric *f, uint32_t port)
 {

@@ -321,13 +321,22 @@ static json_t *path_crossing_json(const struct cables *c, const struct path_requ
 static int through_json(const struct cables *c, const struct path_request *r,
 			const struct dl_log *log, json_t **out)
 {
-	uint32_t port;
+	uint32_t port, host;
 	int err = find_port(c->find, log, r->through, &port);
 
 	if (err)
 		return err;
-	if (!c->f->ports[port].num || dl_fabric_peer_switch(c->f, port) == DL_NONE ||
-	    !dl_fabric_is_switch(c->f, c->f->ports[port].node)) {
+	host = path_host_of(c->f, port);
+	if (host != DL_NONE && c->f->ports[port].peer != DL_NONE) {
+		dl_log(log, DL_LOG_ERROR,
+		       "%s is the cable of \"%s\": all that it sends and receives, and nothing "
+		       "else, "
+		       "uses it; --jobs names its jobs",
+		       r->through, dl_fabric_node_name(c->f, host));
+		return -EINVAL;
+	}
+	if (host != DL_NONE || !c->f->ports[port].num ||
+	    dl_fabric_peer_switch(c->f, port) == DL_NONE) {
 		dl_log(log, DL_LOG_ERROR, "%s: no cable leads from there to another switch",
 		       r->through);
 		return -EINVAL;

@@ -42,7 +42,10 @@ static void print_path(const json_t *path, FILE *to)
 	const json_t *hop, *hops = tool_at(path, "hops");
 	size_t i;
 
-	tool_print(to, path, "from " END("from.") "\n  to " END("to.") " at LID {lid}, SL {sl}\n");
+	tool_print(to, path, "from " END("from.") "\n  to " END("to.") " at LID {lid}, SL {sl}");
+	if (tool_has(path, "path_sl") && !json_equal(tool_at(path, "sl"), tool_at(path, "path_sl")))
+		tool_print(to, path, "; the path's is {path_sl}");
+	fputc('\n', to);
 	json_array_foreach(hops, i, hop)
 	{
 		tool_print(to, hop,

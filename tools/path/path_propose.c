@@ -3,7 +3,7 @@
  * Which cables with errors to take out of use (rules A15): those above a limit, as lines
  * to be appended to a list of what to avoid.
  *
- * A cable is judged by what both ends counted between the readings, divided by the time,
+ * A cable is rated by what both ends counted between the readings, divided by the time,
  * which counts as an hour at least.  It is not proposed if the list names it, if the list
  * says that it was proposed less than a day ago, if it is the only way to anything beside
  * what is listed, or if too much of its ring would be out of use.
@@ -168,7 +168,7 @@ static double propose_error_limit(const struct propose *p, uint32_t port)
 	return p->r->max_errors >= 0 ? p->r->max_errors : bits * 3600 / BITS_AN_ERROR;
 }
 
-/* Why a cable is to be taken out of use; empty: it is not. */
+/* Why a cable should be taken out of use; empty: it should stay. */
 static void propose_why(const struct propose *p, uint32_t port, char *why, size_t size)
 {
 	static const char *const names[] = { "link-downs", "recoveries", "errors" };

@@ -136,15 +136,17 @@ static json_t *one_path(const struct tool_input *in, const struct path_request *
 {
 	const struct dl_tables *t = in->snapshot.tables;
 	uint32_t to = in->fabric->lid_port[lid];
-	unsigned int sl = r->sl == PATH_SL ? dl_tables_path_sl(t, from, lid) : r->sl;
+	unsigned int granted = dl_tables_path_sl(t, from, lid);
+	unsigned int sl = r->sl == PATH_SL ? granted : r->sl;
 	json_t *hops = json_array();
 	const char *reason = path_follow(in, r, from, lid, sl, hops);
 
 	*delivered &= !reason;
-	return json_pack("{s:o, s:o, s:i, s:o, s:b, s:s?, s:o}", "from", path_end_json(in, from),
-			 "to", path_end_json(in, to), "lid", lid, "sl",
-			 tool_json_or_null(sl != DL_TABLES_NO_SL, sl), "delivered", !reason,
-			 "reason", reason, "hops", hops);
+	return json_pack("{s:o, s:o, s:i, s:o, s:o, s:b, s:s?, s:o}", "from",
+			 path_end_json(in, from), "to", path_end_json(in, to), "lid", lid, "sl",
+			 tool_json_or_null(sl != DL_TABLES_NO_SL, sl), "path_sl",
+			 tool_json_or_null(granted != DL_TABLES_NO_SL, granted), "delivered",
+			 !reason, "reason", reason, "hops", hops);
 }
 
 json_t *path_pair_json(const struct tool_input *in, const struct path_request *r,

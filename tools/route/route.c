@@ -13,7 +13,7 @@
 
 struct request {
 	struct tool_input_options input;
-	const char *out, *avoid, *partitions, *conf;
+	const char *out, *avoid, *partitions, *conf, *earlier;
 	struct dl_route_options options;
 	bool show_tree;
 	enum { KEEP_GROUPS, NO_GROUPS, ALL_ADAPTERS } multicast;
@@ -65,6 +65,9 @@ static const struct dl_setting options[] = {
 	{ "avoid", DL_SETTING_BORROW, MEMBER(avoid), .arg = "FILE",
 	  .doc = "Send nothing across the cables of this list, nor on through its switches: lines "
 		 "\"cable NAME/PORT\" and \"switch NAME\"; proven and any-SL mode" },
+	{ "earlier", DL_SETTING_BORROW, MEMBER(earlier), .arg = "SNAPSHOT",
+	  .doc = "What the fabric runs by: keep its LIDs, coordinates and groups, and so the path "
+		 "SLs, as the running engine does" },
 	{ FAIL_SETTING, DL_MEMBER(struct request, fail),
 	  .doc = "Take this switch, adapter or cable out of the fabric first; may be repeated" },
 	{ "show-tree", DL_SETTING_FLAG, MEMBER(show_tree), .doc = "Draw the multicast tree" },
@@ -178,6 +181,33 @@ static int route_resolve_avoid(struct tool *tool, const struct request *r,
 		       "%s:%u: %s", r->avoid, item->line, text);
 		tool->finding |= item->state != DL_ROUTE_AVOID_OUT;
 	}
+	return err;
+}
+
+/* End ports have the LIDs that they had, if the netlist has none. */
+static void route_keep_lids(const struct dl_fabric *was, struct dl_fabric *f)
+{
+	for (uint32_t p = 0; !f->top_lid && p < f->nports; p++) {
+		uint32_t node = dl_fabric_find_guid(was, f->nodes[f->ports[p].node].guid);
+		uint32_t then = node == DL_NONE || f->ports[p].num > was->nodes[node].nports ?
+					DL_NONE :
+					was->nodes[node].first_port + f->ports[p].num;
+
+		if (then == DL_NONE || !was->ports[then].lid)
+			continue;
+		f->ports[p].lid = was->ports[then].lid;
+		f->ports[p].lmc = was->ports[then].lmc;
+	}
+}
+
+/* What the fabric runs by. */
+static int route_read_earlier(struct tool *tool, struct request *r, struct tool_input *earlier)
+{
+	struct tool_input_options o = { .from = r->earlier };
+	int err = tool_input_read(tool, &o, TOOL_INPUT_TABLES, earlier);
+
+	r->input.earlier = &earlier->snapshot;
+	r->input.earlier_from = r->earlier;
 	return err;
 }
 
@@ -303,7 +333,7 @@ int tool_cmd_route(struct tool *tool, int argc, char **argv)
 	struct route_conf conf = { 0 };
 	struct dl_route_result routed = { 0 };
 	struct dl_route_avoided *avoided = NULL;
-	struct tool_input whole, left = { 0 }, *in = &whole;
+	struct tool_input earlier = { 0 }, whole = { 0 }, left = { 0 }, *in = &whole;
 	int err;
 
 	err = route_options(tool, argc, argv, &conf, &r);
@@ -311,7 +341,11 @@ int tool_cmd_route(struct tool *tool, int argc, char **argv)
 		dl_arena_free(&conf.arena);
 		return tool_exit_status(err);
 	}
-	err = tool_input_read(tool, &r.input, TOOL_INPUT_PART, in);
+	err = r.earlier ? route_read_earlier(tool, &r, &earlier) : 0;
+	if (!err)
+		err = tool_input_read(tool, &r.input, TOOL_INPUT_PART, in);
+	if (!err && r.earlier)
+		route_keep_lids(earlier.snapshot.fabric, in->fabric);
 	if (!err)
 		err = dl_fabric_assign_lids(in->fabric, r.lmc);
 	if (err == -ENOSPC) {
@@ -327,7 +361,9 @@ int tool_cmd_route(struct tool *tool, int argc, char **argv)
 		err = route_resolve_avoid(tool, &r, in->fabric, &avoided);
 	r.options.avoid = avoided;
 	if (!err)
-		err = route_compute(&r, in, whole.snapshot.tables, &tool->log, &routed);
+		err = route_compute(&r, in,
+				    r.earlier ? earlier.snapshot.tables : whole.snapshot.tables,
+				    &tool->log, &routed);
 	if (!err && r.conf)
 		err = route_arbitrate(tool, &conf.arb, routed.tables);
 	if (!err && r.out)
@@ -336,6 +372,7 @@ int tool_cmd_route(struct tool *tool, int argc, char **argv)
 	dl_route_avoided_free(avoided);
 	tool_input_free(&left);
 	tool_input_free(&whole);
+	tool_input_free(&earlier);
 	tool_names_release(&r.fail);
 	dl_arena_free(&conf.arena);
 	return tool_exit_status(err);

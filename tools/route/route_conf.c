@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* opensm.conf: what the engine takes from it, and what is to be added; see route.h. */
+/* opensm.conf: what the engine takes from it, and which lines it needs; see route.h. */
 #include <errno.h>
 #include <string.h>
 

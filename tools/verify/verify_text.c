@@ -173,6 +173,9 @@ static void print_loop(const json_t *d, FILE *to)
 	fputc('\n', to);
 	tool_print(to, d, "{*missing}  missing: {what}; to get it: {command}\n{/}");
 	verify_print_cycle(cycle, to);
+	if (n && is_verdict(d, "loop found") && verify_sl_of(d) != SL_PATH)
+		fprintf(to, "use mode any-sl, or make applications use path SLs (--explain says "
+			    "more)\n");
 }
 
 static void draw_loop(const json_t *d, FILE *to)

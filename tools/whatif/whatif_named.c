@@ -9,8 +9,9 @@
 #include "tools/path/path.h"
 #include "whatif.h"
 
-#define BUSIEST 5    /* cables that are named */
-#define FASTER 1.005 /* is no more than chance below */
+#define BUSIEST 5	 /* cables that are named */
+#define NAMED_CUT_OFF 10 /* adapters that are named */
+#define FASTER 1.005	 /* is no more than chance below */
 
 struct named_run {
 	uint32_t adapters; /* that sent */
@@ -258,6 +259,44 @@ static json_t *named_busiest(const struct whatif *w, const struct named_side *b,
 	return list;
 }
 
+/* Adapters that worked, and are in no part that is routed. */
+static json_t *named_cut_off_json(const struct dl_fabric *whole, const struct dl_fabric *left)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < whole->nnodes; i++)
+		if (!dl_fabric_is_switch(whole, i) &&
+		    dl_fabric_find_guid(left, whole->nodes[i].guid) == DL_NONE)
+			json_array_append_new(list, tool_json_node(whole, i));
+	return list;
+}
+
+/* Did only a cable fail of a node that is cut off? */
+static bool named_cuts_off(const json_t *failed, const json_t *cut_off)
+{
+	const json_t *cable, *node;
+	size_t i, k;
+
+	json_array_foreach(failed, i, cable) json_array_foreach(
+		cut_off, k,
+		node) if (json_equal(tool_at(node, "guid"), tool_at(cable, "from.guid")) ||
+			  json_equal(tool_at(node, "guid"), tool_at(cable, "to.guid"))) return true;
+	return false;
+}
+
+/* Names of the first few adapters that are cut off. */
+static void named_print_cut_off(const json_t *list, FILE *to)
+{
+	size_t n = json_array_size(list);
+
+	if (!n)
+		return;
+	fprintf(to, "%zu adapter%s cut off:", n, tool_s(n));
+	for (size_t i = 0; i < n && i < NAMED_CUT_OFF; i++)
+		tool_print(to, json_array_get(list, i), i ? ", {name}" : " {name}");
+	fputs(n > NAMED_CUT_OFF ? ", and so on (--json names all)\n" : "\n", to);
+}
+
 static void named_print(const json_t *d, FILE *to)
 {
 	tool_print(to, d,
@@ -292,8 +331,10 @@ static void named_print(const json_t *d, FILE *to)
 			"{after.emulation.sending_adapters:14}\n"
 			"packets that do not arrive    {before.emulation.not_arrived_packets:14}"
 			"{after.emulation.not_arrived_packets:14}\n");
+	tool_print(to, d, "\n");
+	named_print_cut_off(tool_at(d, "cut_off_adapters"), to);
 	tool_print(to, d,
-		   "\n{pairs.cut_off} of {pairs.before} pairs cut off, {pairs.interrupted} "
+		   "{pairs.cut_off} of {pairs.before} pairs cut off, {pairs.interrupted} "
 		   "interrupted until the new tables are written, {pairs.longer} longer\n"
 		   "change of tables: {transition.entries_closed} entries closed, "
 		   "{transition.pairs_interrupted#pair} interrupted meanwhile\n"
@@ -316,12 +357,24 @@ static int named_route(const struct whatif *w, const struct tool_input *in,
 	return dl_route(in->torus, in->config, &options, log, out);
 }
 
-/* Both of the whole fabric; `b` may be NULL. */
+/* Both of the whole fabric; `b` may be NULL.  What only one of them knows does not count. */
 static bool named_is_same(const struct dl_tables *a, const struct dl_tables *b)
 {
-	return b && a->stride == b->stride &&
-	       !memcmp(a->lft, b->lft, a->fabric->nswitches * (size_t)a->stride) &&
-	       dl_tables_same_vls(a, b);
+	struct dl_tables_changes maps = { 0 }, ends = { 0 }, sls = { 0 };
+	struct dl_fabric_match m = { 0 };
+	bool same = b && !dl_fabric_match(a->fabric, b->fabric, &m) &&
+		    !dl_tables_compare_sls(a, b, &m, &sls);
+
+	if (same) {
+		dl_tables_compare_switch_maps(a, b, &m, &maps);
+		dl_tables_compare_end_maps(a, b, &m, &ends);
+		same = !(maps.changed | ends.changed | sls.changed);
+	}
+	dl_fabric_match_release(&m);
+	for (uint32_t sw = 0; same && sw < a->fabric->nswitches; sw++)
+		for (uint32_t lid = 1; same && lid <= a->fabric->top_lid; lid++)
+			same = dl_tables_lft(a, sw, lid) == dl_tables_lft(b, sw, lid);
+	return same;
 }
 
 /* The tables of a snapshot if it says all that matters, else those of the mode. */
@@ -373,6 +426,9 @@ static int named_compare(const struct whatif *w, const struct named_request *r,
 			    json_pack("{s:b, s:I, s:I}", "safe", t.phased, "entries_closed",
 				      (json_int_t)t.closed, "pairs_interrupted",
 				      (json_int_t)t.pairs));
+	json_object_set_new(d, "cut_off_adapters", named_cut_off_json(b->f, a->f));
+	if (named_cuts_off(tool_at(d, "failed"), tool_at(d, "cut_off_adapters")))
+		*status = TOOL_EXIT_FINDING;
 	json_object_set_new(d, "busiest", named_busiest(w, b, a));
 	if (reason)
 		json_object_set_new(d, "faster_because", json_string(reason));

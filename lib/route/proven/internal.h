@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the parts of the repair share; repair.c tells the whole story.
+ * What the parts of the repair share; repair.c describes the whole.
  *
  * Links.  All cables that lead the same way from one switch to another are one
  * link (a port group).  A dependency between cables is then a dependency
@@ -41,10 +41,9 @@ struct dl_repair_link {
 };
 
 /*
- * What becomes of the packets of one SL on a link.  Their VL depends on where
- * they came from; their class, a number below 16, tells both: the SL, and 8
- * more if they turned from a later dimension to an earlier one.  In any-SL mode
- * the class is the VL.
+ * The packets of one SL on a link.  Their VL depends on where they came from; their
+ * class, a number below 16, encodes both: the SL, plus 8 if they turned from a later
+ * dimension to an earlier one.  In any-SL mode the class is the VL.
  */
 struct dl_repair_transition {
 	uint8_t class, vl;

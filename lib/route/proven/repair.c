@@ -514,8 +514,8 @@ static int check_connected(struct repair *r)
 		dl_log(r->pass->log, DL_LOG_ERROR,
 		       "the fabric is not connected: there is no path from "
 		       "switch 0x%016" PRIx64 " to 0x%016" PRIx64 " \"%s\"",
-		       f->nodes[f->switches[r->tree.root]].guid, f->nodes[f->ports[p].node].guid,
-		       dl_fabric_node_name(f, f->ports[p].node));
+		       dl_fabric_switch_node(f, r->tree.root)->guid,
+		       f->nodes[f->ports[p].node].guid, dl_fabric_node_name(f, f->ports[p].node));
 		r->pass->out->refusal = DL_ROUTE_NOT_CONNECTED;
 		err = -ENOTSUP;
 	}

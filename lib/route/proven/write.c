@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "route/proven/internal.h"
@@ -121,7 +120,7 @@ int dl_repair_write(const struct dl_repair_paths *p, struct dl_repair_dor *d, co
 			dl_log(pass->log, DL_LOG_VERBOSE,
 			       "proven: packets to switch 0x%016" PRIx64
 			       " \"%s\" rerouted at %u switch%s%s",
-			       f->nodes[f->switches[d->to]].guid,
+			       dl_fabric_switch_node(f, d->to)->guid,
 			       dl_fabric_node_name(f, f->switches[d->to]), changed,
 			       changed == 1 ? "" : "es",
 			       tree_routed[to] ? ", along the multicast tree" : "");
@@ -152,8 +151,8 @@ int dl_repair_write_tree(const struct dl_repair_tree *s, struct dl_route_tree **
 		link = &net->links[s->up[sw]];
 		tree->parent[sw] = link->to;
 		for (k = 0; k < link->nports; k++)
-			tree->cables[total++] =
-				f->nodes[f->switches[sw]].first_port + net->ports[link->ports + k];
+			tree->cables[total++] = dl_fabric_switch_node(f, sw)->first_port +
+						net->ports[link->ports + k];
 	}
 	tree->cable_first[sw] = total;
 	*out = tree;

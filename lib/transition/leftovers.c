@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Packets that met an entry which has changed since: where can they wait, and how many
+ * switches do they pass until they have left?
+ *
+ * While entries are written a packet goes by old ones and new ones.  So it can wait for
+ * ports that either set has for its LID, from the first entry that changes on, and for
+ * those of detours.  Once all writes are confirmed it goes by the entries that are in
+ * force then, so the longest path of these bounds what is left of its own.
+ *
+ * Complexity: the switches on these paths, for each LID that changes.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transition/internal.h"
+
+struct leftovers {
+	const struct dl_transition *t;
+	const struct dl_transition_waves *waves;
+	uint8_t *walked; /* by switch: by which set, a bit each */
+	bool *ports;
+};
+
+/* From a switch on, by one set of tables, as far as nobody has been. */
+static void leftovers_walk(struct leftovers *l, const struct dl_tables *t, uint8_t bit,
+			   uint16_t lid, uint32_t s)
+{
+	const struct dl_fabric *f = t->fabric;
+
+	while (s != DL_NONE && !(l->walked[s] & bit)) {
+		const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
+		unsigned int port = dl_tables_lft(t, s, lid);
+
+		l->walked[s] |= bit;
+		if (!port || port > n->nports)
+			return;
+		l->ports[n->first_port + port] = true;
+		s = dl_fabric_peer_switch(f, n->first_port + port);
+	}
+}
+
+static void leftovers_walk_both(struct leftovers *l, uint16_t lid, uint32_t s)
+{
+	leftovers_walk(l, l->t->held, 1, lid, s);
+	leftovers_walk(l, l->t->opened, 2, lid, s);
+}
+
+/* By ports that neither set has. */
+static void leftovers_walk_detours(struct leftovers *l, uint16_t lid)
+{
+	const struct dl_fabric *f = l->t->opened->fabric;
+
+	for (uint32_t i = 0; i < l->waves->nmoves; i++) {
+		const struct dl_transition_move *m = &l->waves->moves[i];
+		const struct dl_fabric_node *n = &f->nodes[f->switches[m->sw]];
+
+		if (m->lid != lid || !m->port || m->port > n->nports ||
+		    l->waves->steps[m->step].kind != DL_TRANSITION_DETOUR)
+			continue;
+		l->ports[n->first_port + m->port] = true;
+		leftovers_walk_both(l, lid, dl_fabric_peer_switch(f, n->first_port + m->port));
+	}
+}
+
+static bool leftovers_have_detours(const struct dl_transition_waves *w)
+{
+	for (uint32_t i = 0; i < w->nsteps; i++)
+		if (w->steps[i].kind == DL_TRANSITION_DETOUR)
+			return true;
+	return false;
+}
+
+static void leftovers_find(struct leftovers *l, const bool *lids)
+{
+	const struct dl_tables *held = l->t->held, *opened = l->t->opened;
+	uint32_t nsw = held->fabric->nswitches;
+	bool detours = leftovers_have_detours(l->waves);
+
+	for (uint32_t lid = 1; lid <= held->top_lid; lid++) {
+		if (!lids[lid])
+			continue;
+		memset(l->walked, 0, nsw);
+		for (uint32_t s = 0; s < nsw; s++)
+			if (dl_tables_lft(held, s, lid) != dl_tables_lft(opened, s, lid))
+				leftovers_walk_both(l, lid, s);
+		if (detours)
+			leftovers_walk_detours(l, lid);
+	}
+}
+
+int dl_transition_leftovers(const struct dl_transition *t, const struct dl_transition_waves *w,
+			    struct dl_transition_leftovers *out)
+{
+	const struct dl_fabric *f = t->opened->fabric;
+	struct leftovers l = { .t = t, .waves = w };
+
+	l.walked = calloc(f->nswitches + 1ul, 1);
+	out->lids = calloc(t->held->stride + 1ul, sizeof(*out->lids));
+	out->ports = l.ports = calloc(f->nports + 1ul, sizeof(*out->ports));
+	if (!l.walked || !out->lids || !out->ports) {
+		free(l.walked);
+		dl_transition_leftovers_release(out);
+		return -ENOMEM;
+	}
+	dl_transition_changed_lids(t->held, t->opened, out->lids);
+	leftovers_find(&l, out->lids);
+	free(l.walked);
+	return 0;
+}
+
+void dl_transition_leftovers_release(struct dl_transition_leftovers *l)
+{
+	free(l->lids);
+	free(l->ports);
+	memset(l, 0, sizeof(*l));
+}
+
+/* Switches on the longest way from one through a group's branches; `last` is where it ends. */
+static uint32_t leftovers_branch(const struct dl_tables_masks *m, const struct dl_fabric *f,
+				 uint32_t *queue, uint32_t *length, uint32_t *last)
+{
+	uint32_t n = 1;
+
+	memset(length, 0, f->nswitches * sizeof(*length));
+	queue[0] = *last;
+	length[*last] = 1;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct dl_fabric_node *node = &f->nodes[f->switches[queue[i]]];
+
+		*last = queue[i];
+		for (unsigned int o = 1; o <= node->nports; o++) {
+			uint32_t to = dl_tables_mask_get(m, queue[i], o) ?
+					      dl_fabric_peer_switch(f, node->first_port + o) :
+					      DL_NONE;
+
+			if (to == DL_NONE || length[to])
+				continue;
+			length[to] = length[queue[i]] + 1;
+			queue[n++] = to;
+		}
+	}
+	return length[*last];
+}
+
+/* A group's branches are a tree: from its end that is farthest from any switch. */
+static int leftovers_longest_branch(const struct dl_tables *t, uint32_t *hops)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint32_t *queue = calloc(2 * (f->nswitches + 1ul), sizeof(*queue));
+
+	for (uint32_t g = 0; queue && g < t->ngroups; g++) {
+		const struct dl_tables_masks *m = &t->groups[g].masks;
+		uint32_t s = dl_tables_mask_next(m, 0), n;
+
+		if (s >= f->nswitches)
+			continue;
+		leftovers_branch(m, f, queue, queue + f->nswitches, &s);
+		n = leftovers_branch(m, f, queue, queue + f->nswitches, &s);
+		*hops = n > *hops ? n : *hops;
+	}
+	free(queue);
+	return queue ? 0 : -ENOMEM;
+}
+
+int dl_transition_longest(const struct dl_tables *t, const bool *lids, uint32_t *hops)
+{
+	const struct dl_fabric *f = t->fabric;
+	struct dl_tables_paths *paths;
+	int err = dl_tables_paths_new(t, &paths);
+
+	*hops = 0;
+	if (err)
+		return err;
+	for (uint32_t lid = 1; lid <= f->top_lid; lid++) {
+		if (f->lid_port[lid] == DL_NONE || (lids && !lids[lid]))
+			continue;
+		dl_tables_paths_to(paths, lid);
+		for (uint32_t s = 0; s < f->nswitches; s++)
+			if (dl_tables_paths_length(paths, s) > *hops)
+				*hops = dl_tables_paths_length(paths, s);
+	}
+	dl_tables_paths_free(paths);
+	return leftovers_longest_branch(t, hops);
+}

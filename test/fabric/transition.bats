@@ -122,7 +122,7 @@ ask() {
 	[[ $output == *"no switch of the old snapshot is in the new one"* ]]
 	routed moved 3 3 1 --fail-switch 1,1,0
 	ask . one moved >/dev/null
-	[[ $(jq -r '.warnings[0]' answer.json) == *"LIDs belong to other nodes"* ]]
+	[[ $(jq -r '.warnings[0]' answer.json) == *"LIDs belong to another node"* ]]
 }
 
 #

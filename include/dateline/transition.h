@@ -52,8 +52,8 @@ int dl_transition_interrupted(struct dl_transition *t);
 
 /*
  * How many pairs of an end port and a LID must reconnect, since their path SL changes and
- * the new tables can close a credit loop with the SLs that were granted before.  0,
- * -ENOMEM or -EPROTO as dl_verify().
+ * the new tables can close a credit loop with the SLs that were granted before, or what is
+ * held with those that are granted from now on.  0, -ENOMEM or -EPROTO as dl_verify().
  */
 int dl_transition_reconnect(const struct dl_transition *t, uint64_t *pairs);
 

@@ -61,14 +61,16 @@ const struct dl_tables_masks *dl_transition_masks(const struct dl_tables *t, uin
 	return g ? &g->masks : &none;
 }
 
-/* Path SLs to LIDs that are gone: their packets may still be under way. */
+/*
+ * Path SLs to LIDs whose owner is gone, or lost them to another port: packets to them may
+ * still be under way, and connections go on sending.
+ */
 static void keep_lost_lids(const struct dl_tables *from, struct dl_tables *held)
 {
 	if (!held->psl)
 		return;
 	for (uint32_t lid = 1; lid <= held->top_lid && lid <= from->top_lid; lid++)
-		if (held->fabric->lid_port[lid] == DL_NONE)
-			held->psl_dst[lid] = from->psl_dst[lid];
+		held->psl_dst[lid] = from->psl_dst[lid];
 }
 
 static int remap_group(struct dl_tables_masks *to, const struct dl_tables_masks *from,

@@ -26,9 +26,9 @@
  * Maps that change are met by no packet: then entries are closed as plan.c says, and the
  * steps are its phases.
  *
- * Path SLs that change.  A connection keeps the SL that it was granted.  If the new tables
- * are not safe with the old SLs, too, the pairs whose SL changes must reconnect, and there
- * is no safe order.
+ * Path SLs that change.  A connection keeps the SL that it was granted, and new SLs are
+ * granted before the first step.  If either set of tables is not safe with the SLs of
+ * both, the pairs whose SL changes must reconnect, and there is no safe order.
  *
  * Why it ends.  Each round after a drain moves an entry, or takes an old one away; without
  * old ones what is left is a part of the new set, which fits, unless the new set has a

@@ -44,7 +44,7 @@ struct replay {
 };
 
 struct waves_tally {
-	uint32_t plans, moves, drains, detours, closed, phases, groups, interrupted;
+	uint32_t plans, moves, drains, detours, closed, phases, unsafe, interrupted;
 };
 
 /* ---- the model ------------------------------------------------------------- */
@@ -137,6 +137,9 @@ static void spread(struct replay *r, uint32_t lid)
 								    0;
 		uint16_t sls = s != DL_NONE ? model_sls_of(r, p, lid) : 0;
 
+		/* Port 0 of a switch sends to a group when it is a member. */
+		if (lid == GROUP && s != DL_NONE && !in && !(r->group[s] & 1))
+			sls = 0;
 		for (unsigned int sl = 0; sl < 16; sl++)
 			if (sls >> sl & 1 && (lid == GROUP || f->lid_port[lid] != p))
 				go_on(r, lid, sl, DL_NONE, s, in);
@@ -356,6 +359,25 @@ static void release_routing(struct routing *r)
 	dl_fabric_free(r->f);
 }
 
+/* Two hosts have been plugged in in each other's place: a LID stays with its host. */
+static void swap_hosts(struct draw *d, struct dl_fabric *f)
+{
+	uint32_t a, b;
+	uint16_t lid;
+
+	do
+		a = draw_below(d, f->nports);
+	while (!dl_fabric_is_end_port(f, a) || !f->ports[a].num || !f->ports[a].lid);
+	do
+		b = draw_below(d, f->nports);
+	while (!dl_fabric_is_end_port(f, b) || !f->ports[b].num || !f->ports[b].lid);
+	lid = f->ports[a].lid;
+	f->ports[a].lid = f->ports[b].lid;
+	f->ports[b].lid = lid;
+	f->lid_port[f->ports[a].lid] = a;
+	f->lid_port[f->ports[b].lid] = b;
+}
+
 /* What some random failures leave; false: it is not connected. */
 static bool route_damaged(struct draw *d, const struct grid_fabric *g, bool any_sl,
 			  struct routing *out)
@@ -372,6 +394,8 @@ static bool route_damaged(struct draw *d, const struct grid_fabric *g, bool any_
 	if (draw_one_in(d, 3))
 		dead[f->switches[draw_below(d, f->nswitches)]] = true;
 	assert_int_equal(dl_fabric_degrade(f, dead, cut, &out->f), 0);
+	if (draw_one_in(d, 3))
+		swap_hosts(d, out->f);
 	dl_route_options_init(&o);
 	o.mode = any_sl ? DL_ROUTE_ANY_SL : DL_ROUTE_PROVEN;
 	routed = dl_fabric_is_connected(out->f) == 1 &&
@@ -396,7 +420,9 @@ static void check_change(struct draw *d, const struct dl_tables *from, const str
 	if (draw_one_in(d, 4)) /* what costs too much is closed */
 		work = draw_below(d, 40000);
 	assert_int_equal(dl_transition_waves(&t, work, &plan), 0);
-	assert_true(plan.safe);
+	/* Where no order is found, what has no SL yet counts with all of them. */
+	assert_true(plan.safe || plan.in_phases);
+	tally->unsafe += !plan.safe;
 	tally->plans++;
 	tally->phases += plan.in_phases;
 	tally->moves += plan.nmoves;
@@ -447,11 +473,13 @@ static void no_cycle_at_any_moment(void **state)
 
 		change_twice(&d, &tally);
 	}
-	print_message("%u plans, %u in phases; %u entries moved, %u drains, %u steps of detours, "
+	print_message("%u plans, %u in phases, %u not safe; %u entries moved, %u drains, %u steps "
+		      "of detours, "
 		      "%u that close, %u plans interrupt pairs\n",
-		      tally.plans, tally.phases, tally.moves, tally.drains, tally.detours,
-		      tally.closed, tally.interrupted);
+		      tally.plans, tally.phases, tally.unsafe, tally.moves, tally.drains,
+		      tally.detours, tally.closed, tally.interrupted);
 	assert_true(tally.plans > n / 2 && tally.phases < tally.plans / 2);
+	assert_true(tally.unsafe <= tally.plans / 200);
 	assert_true(n < ROUNDS || (tally.drains && tally.detours && tally.closed));
 }
 

@@ -577,15 +577,16 @@ static void update_vlarb(void *context, osm_physp_t *physp, uint8_t port_num,
  * The end port whose SLs a LID gets as the source: its own; or, where it came after the
  * tables, that of the switch at its cable, as SLs follow from coordinates.
  */
-static uint32_t engine_find_source(const struct dl_engine *e, ib_net16_t lid)
+static uint32_t engine_find_source(const struct dl_engine *e, const struct dl_sweep *sweep,
+				   ib_net16_t lid)
 {
-	const struct dl_fabric *f = e->in_force->fabric;
+	const struct dl_fabric *f = sweep->fabric;
 	const cl_ptr_vector_t *table = &e->osm->subn.port_lid_tbl;
 	const osm_port_t *owner = cl_ntoh16(lid) < cl_ptr_vector_get_size(table) ?
 					  cl_ptr_vector_get(table, cl_ntoh16(lid)) :
 					  NULL;
 	const osm_physp_t *far = owner ? osm_physp_get_remote(owner->p_physp) : NULL;
-	uint32_t port = dl_sweep_lid_owner(e->in_force, lid), node;
+	uint32_t port = dl_sweep_lid_owner(sweep, lid), node;
 
 	if (!far || (port != DL_NONE && f->ports[port].guid == cl_ntoh64(owner->guid)))
 		return port;
@@ -596,22 +597,24 @@ static uint32_t engine_find_source(const struct dl_engine *e, ib_net16_t lid)
 
 /*
  * Rules A5: from the tables; the QoS level is bit 3 of the hint.  During a change
- * the new tables answer.  Granted SLs stay as long as mode and grid do, so that both
+ * the new tables answer, or the old ones until its first step is over.  Granted SLs stay as long as mode and grid do, so that both
  * sets agree; if mode or grid change, connections must be set up again in any case
  * (dateline-migration(7)).
  */
 static uint8_t path_sl(void *context, uint8_t hint, const ib_net16_t slid, const ib_net16_t dlid)
 {
 	const struct dl_engine *e = context;
+	const struct dl_sweep *sweep;
 	uint32_t port;
 	unsigned int sl;
 
 	if (!dl_engine_tables(e))
 		return hint;
-	port = engine_find_source(e, slid);
+	sweep = dl_phases_granting(e);
+	port = engine_find_source(e, sweep, slid);
 	if (port == DL_NONE)
 		return hint;
-	sl = dl_tables_path_sl(e->in_force->routed.tables, port, cl_ntoh16(dlid));
+	sl = dl_tables_path_sl(sweep->routed.tables, port, cl_ntoh16(dlid));
 	return sl == DL_TABLES_NO_SL ? hint : sl | (hint & 8);
 }
 

@@ -141,6 +141,7 @@ static void phases_report_reconnect(const struct dl_engine *e, const struct dl_p
 static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 {
 	e->phases = p;
+	p->grants_late = p->steps.grants_late && p->origin != DL_PHASES_FROM_NOTHING;
 	if (p->steps.reconnect_pairs)
 		phases_report_reconnect(e, p);
 	if (p->origin == DL_PHASES_FROM_NOTHING) {
@@ -200,6 +201,13 @@ bool dl_phases_hold_maps(const struct dl_engine *e)
 	return e->phases && e->phases->plan.maps_changed && e->change < DL_CHANGE_MAPS;
 }
 
+const struct dl_sweep *dl_phases_granting(const struct dl_engine *e)
+{
+	return e->phases && e->phases->grants_late && e->phases->origin == DL_PHASES_FROM_FORCE ?
+		       e->phases->from :
+		       e->in_force;
+}
+
 void dl_phases_abandon(struct dl_engine *e)
 {
 	struct dl_phases *p = e->phases;
@@ -257,7 +265,7 @@ static int phases_change_maps(struct dl_engine *e)
 static int phases_write_held(struct dl_engine *e, struct dl_phases *p)
 {
 	uint64_t *blocks = &e->metrics.now.transition.blocks, before = *blocks;
-	int err = dl_phases_write_tables(e, p->plan.held, &p->opened);
+	int err = dl_phases_write_tables(e, p->plan.held, dl_phases_shown(p));
 
 	if (*blocks != before)
 		phases_note_written(e, p->plan.held, p->left.lids);
@@ -291,6 +299,7 @@ static int phases_prepare(struct dl_engine *e, struct dl_phases *p)
 	if (err || p->origin == DL_PHASES_FROM_NOTHING)
 		return err ? err : phases_change_maps(e);
 	err = phases_drain(e, p, NULL);
+	p->grants_late &= p->steps.in_phases;
 	if (!err && !p->plan.maps_changed)
 		err = phases_change_maps(e);
 	return err;
@@ -336,7 +345,9 @@ static int phases_take_step(struct dl_engine *e, struct dl_phases *p, uint32_t i
 	if (err || !step->drain)
 		return err;
 	p->drains++;
-	return phases_drain(e, p, p->left.ports);
+	err = phases_drain(e, p, p->left.ports);
+	p->grants_late = false;
+	return err;
 }
 
 /* The closing of groups, which may come first, has been done. */

@@ -38,6 +38,7 @@ struct dl_phases {
 	bool trees_differ; /* the old tree has cables that the new one lacks */
 	bool close_groups; /* so groups keep the ports of both trees only, or none, until the end */
 	bool direct;	   /* any mixture is safe: there are no steps */
+	bool grants_late;  /* until the first step is over path queries get what they got before */
 	/* As it is carried out: */
 	bool mixed; /* switches hold entries of both sets */
 	unsigned int drains;
@@ -60,6 +61,9 @@ void dl_phases_run(struct dl_engine *e, bool rerouted);
 
 /* Does OpenSM write the old SL-to-VL maps for now? */
 bool dl_phases_hold_maps(const struct dl_engine *e);
+
+/* Whose path SLs are granted?  OpenSM's lock is held. */
+const struct dl_sweep *dl_phases_granting(const struct dl_engine *e);
 
 /* A change that was not finished is given up: the old tables are in force again. */
 void dl_phases_abandon(struct dl_engine *e);

@@ -31,8 +31,12 @@ static void phases_fill(const struct dl_engine *e, const struct dl_tables *t, ui
 
 void dl_phases_fill_all(const struct dl_engine *e, const struct dl_tables *t)
 {
-	for (uint32_t s = 0; s < t->fabric->nswitches; s++)
+	for (uint32_t s = 0; t && s < t->fabric->nswitches; s++)
 		phases_fill(e, t, s);
+	for (osm_switch_t *sw = t ? NULL : dl_opensm_next(e->osm, NULL); sw;
+	     sw = dl_opensm_next(e->osm, sw))
+		if (sw->new_lft)
+			memset(sw->new_lft, OSM_NO_PATH, sw->lft_size);
 }
 
 /* Old tables know no path SL to what they lack, nor from there. */
@@ -107,6 +111,14 @@ static void phases_send_tables(struct dl_engine *e)
 		sw->need_update = forced[k++];
 	subn->need_update = all;
 	free(forced);
+}
+
+/* Tables that were read from the switches do not tell the path SLs. */
+const struct dl_tables *dl_phases_shown(const struct dl_phases *p)
+{
+	if (!p->grants_late)
+		return &p->opened;
+	return p->origin == DL_PHASES_FROM_FORCE ? p->plan.held : NULL;
 }
 
 /* Again while that helps: OpenSM repeats what gets no answer. */
@@ -208,7 +220,7 @@ int dl_phases_raise_links(struct dl_engine *e, const struct dl_phases *p)
 		err = dl_phases_confirm_maps(e);
 	if (!err && p->origin != DL_PHASES_FROM_NOTHING) {
 		dl_recall_read_back(e);
-		err = dl_phases_write_tables(e, p->plan.held, &p->opened);
+		err = dl_phases_write_tables(e, p->plan.held, dl_phases_shown(p));
 		if (!err)
 			err = dl_phases_confirm_maps(e);
 	}

@@ -13,7 +13,7 @@
 struct dl_engine;
 struct dl_phases;
 
-/* Tables into OpenSM's.  Its lock is held. */
+/* Tables into OpenSM's, NULL: no path to anywhere.  Its lock is held. */
 void dl_phases_fill_all(const struct dl_engine *e, const struct dl_tables *t);
 
 /* Hide from path queries what the old tables of a change lack.  Its lock is held. */
@@ -21,6 +21,9 @@ void dl_phases_hide(const struct dl_engine *e, const struct dl_phases *p);
 
 /* Blocks that switches have not confirmed as these tables have them. */
 uint64_t dl_phases_missing_blocks(struct dl_engine *e, const struct dl_tables *t);
+
+/* By which tables path queries are answered while steps are taken; NULL: by none. */
+const struct dl_tables *dl_phases_shown(const struct dl_phases *p);
 
 /* Write tables; path queries are answered by `shown`. */
 int dl_phases_write_tables(struct dl_engine *e, const struct dl_tables *t,

@@ -52,10 +52,16 @@ int dl_transition_interrupted(struct dl_transition *t);
 
 /*
  * How many pairs of an end port and a LID must reconnect, since their path SL changes and
- * the new tables can close a credit loop with the SLs that were granted before, or what is
- * held with those that are granted from now on.  0, -ENOMEM or -EPROTO as dl_verify().
+ * the new tables can close a credit loop with the SLs that were granted before.  0,
+ * -ENOMEM or -EPROTO as dl_verify().
  */
 int dl_transition_reconnect(const struct dl_transition *t, uint64_t *pairs);
+
+/*
+ * May what is held close a credit loop with the path SLs of the new tables?  Then nobody may
+ * be granted these before the first step is over.  0, -ENOMEM or -EPROTO as dl_verify().
+ */
+int dl_transition_grants_late(const struct dl_transition *t, bool *late);
 
 /* The end ports of these pairs, into an array with room for all ports; how many. */
 uint32_t dl_transition_reconnect_ends(const struct dl_transition *t, uint32_t *ends);
@@ -162,6 +168,7 @@ struct dl_transition_waves {
 	bool in_phases;	     /* close, drain, open: by the plan's tables, not by `moves` */
 	bool closes_groups;  /* the first step leaves groups the ports of both sets only, */
 	bool empties_groups; /* ... or none */
+	bool grants_late;    /* new path SLs are granted when the first step is over */
 	struct dl_transition_step *steps;
 	uint32_t nsteps, steps_cap;
 	struct dl_transition_move *moves; /* forwarding; step by step, barrier by barrier */

@@ -6,8 +6,9 @@
  * Only LIDs with a closed entry are looked at, by the paths to them in each of the
  * three sets.  Whether SL-to-VL maps let a packet pass is left to dl_verify().
  *
- * And which pairs must reconnect: a connection keeps the SL that it was granted, while
- * the new tables are proven for the new SLs, and the old ones for the old SLs.
+ * And which pairs must reconnect: a connection keeps the SL that it was granted, and the
+ * new tables are proven for the new SLs.  The old ones are for the old SLs: so new ones may
+ * have to wait until the first step is over.
  */
 #include <errno.h>
 
@@ -110,10 +111,18 @@ int dl_transition_reconnect(const struct dl_transition *t, uint64_t *pairs)
 	dl_fabric_match_release(&itself);
 	if (!err && sls.changed)
 		err = dl_verify_granted(t->opened, t->held, &safe);
-	/* New ones are granted before the first step. */
-	if (!err && sls.changed && safe)
-		err = dl_verify_granted(t->held, t->opened, &safe);
 	*pairs = safe ? 0 : sls.changed;
+	return err;
+}
+
+int dl_transition_grants_late(const struct dl_transition *t, bool *late)
+{
+	bool safe = true;
+	int err = 0;
+
+	if (t->opened->psl && !dl_tables_same_vls(t->held, t->opened))
+		err = dl_verify_granted(t->held, t->opened, &safe);
+	*late = !safe;
 	return err;
 }
 

@@ -26,9 +26,10 @@
  * Maps that change are met by no packet: then entries are closed as plan.c says, and the
  * steps are its phases.
  *
- * Path SLs that change.  A connection keeps the SL that it was granted, and new SLs are
- * granted before the first step.  If either set of tables is not safe with the SLs of
- * both, the pairs whose SL changes must reconnect, and there is no safe order.
+ * Path SLs that change.  A connection keeps the SL that it was granted.  If the new tables
+ * are not safe with the old SLs, too, the pairs whose SL changes must reconnect, and there
+ * is no safe order.  New SLs are granted at once; but where the first step closes entries or
+ * groups, and the old tables are not safe with new SLs before it, after this step.
  *
  * Why it ends.  Each round after a drain moves an entry, or takes an old one away; without
  * old ones what is left is a part of the new set, which fits, unless the new set has a
@@ -645,6 +646,8 @@ int dl_transition_waves(struct dl_transition *t, uint64_t work, struct dl_transi
 		waves_restart(&w);
 		err = waves_phases(&w, t);
 	}
+	if (!err && (out->in_phases || out->closes_groups))
+		err = dl_transition_grants_late(t, &out->grants_late);
 	free(w.wanted);
 	waves_sum(out);
 	dl_verify_moving_free(w.moving);

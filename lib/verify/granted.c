@@ -35,6 +35,7 @@ int dl_verify_add_granted(struct dl_verify_net *net, const struct dl_tables *bef
 
 int dl_verify_granted(const struct dl_tables *t, const struct dl_tables *before, bool *safe)
 {
+	struct dl_tables own = *t;
 	struct dl_verify_options o;
 	struct dl_cycle cycle = { 0 };
 	struct dl_arena arena = { 0 };
@@ -43,8 +44,10 @@ int dl_verify_granted(const struct dl_tables *t, const struct dl_tables *before,
 
 	if (err)
 		return err;
+	if (!t->psl)
+		dl_verify_borrow_sls(&own, before);
 	dl_verify_options_init(&o);
-	err = dl_verify_net_init(&net, &arena, t, &o);
+	err = dl_verify_net_init(&net, &arena, &own, &o);
 	if (!err)
 		err = dl_verify_unicast(&net, NULL, 0);
 	if (!err)

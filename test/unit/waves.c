@@ -34,6 +34,7 @@ struct replay {
 	const struct dl_fabric *f;
 	struct draw *d;
 	bool any_sl;
+	bool late;		/* new path SLs are not granted yet */
 	struct dl_tables *now;	/* what the switches hold */
 	uint64_t *group;	/* ports by switch */
 	uint32_t nch;		/* channels: (switch, port, VL) */
@@ -114,7 +115,7 @@ static uint16_t model_sls_of(const struct replay *r, uint32_t port, uint32_t lid
 		return 0xFFFF;
 	if (lid == GROUP)
 		return 0x0101;
-	for (unsigned int i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < (r->late ? 1 : 2); i++) {
 		unsigned int sl = dl_tables_path_sl(sets[i], port, lid);
 
 		if (sl < 16)
@@ -302,6 +303,8 @@ static void replay_plan(struct replay *r)
 		if (at == first)
 			replay_groups(r, step->kind == DL_TRANSITION_CLOSE ? r->t->closed :
 									     r->t->opened);
+		if (i == 0)
+			r->late = false;
 		if (step->drain)
 			drained(r);
 	}
@@ -313,7 +316,9 @@ static void check_plan(struct draw *d, const struct dl_transition *t,
 		       struct waves_tally *tally)
 {
 	const struct dl_fabric *f = t->opened->fabric;
-	struct replay r = { .t = t, .plan = plan, .f = f, .d = d, .any_sl = any_sl };
+	struct replay r = {
+		.t = t, .plan = plan, .f = f, .d = d, .any_sl = any_sl, .late = plan->grants_late
+	};
 	size_t nlids = t->held->top_lid + (size_t)1;
 	uint64_t pairs = 0;
 

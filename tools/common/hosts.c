@@ -39,7 +39,9 @@ static int hosts_add_name(struct list *l, const char *name)
 		return hosts_bad(l, "this list stands for too many hosts", name);
 	err = find_end_port(l->find, l->log, name, &end);
 	if (err)
-		return l->text ? dl_text_error(l->text, "\"%s\": no such end port", name) : err;
+		return l->text ? dl_text_error(l->text, "\"%s\" names no end port, or several",
+					       name) :
+				 err;
 	return l->add(l->context, name, &end);
 }
 

@@ -90,7 +90,8 @@ uint32_t dl_recall_top(const osm_switch_t *sw)
 /* ---- tables --------------------------------------------------------------- */
 
 #define NO_ANSWER 0xFE /* a port that no switch has */
-#define NO_MAP 0xFF    /* all SLs to VL 15 */
+/* All SLs to VL 14: of no engine; path queries that come meanwhile refuse VL 15. */
+#define NO_MAP 0xEE
 #define MFT_BLOCK 32
 #define MFT_PORTS 16
 #define MOST_MFT_BLOCKS ((IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO) / MFT_BLOCK + 1u)

@@ -32,9 +32,9 @@ maps_in_use() {
 		$1 == "map" && (!$4 || (($2, $4) in used && (!$3 || ($2, $3) in used)))'
 }
 
-@test "100 events on a 5x4x3 torus, a sweep after each" {
+@test "48 events on a 5x4x3 torus, a sweep after each" {
 	up 5 4 3
-	events "${DATELINE_EVENTS:-100}"
+	events "${DATELINE_EVENTS:-48}"
 	mend_all
 	expect
 	settle

@@ -35,8 +35,8 @@ void dl_phases_fill_all(const struct dl_engine *e, const struct dl_tables *t)
 		phases_fill(e, t, s);
 	for (osm_switch_t *sw = t ? NULL : dl_opensm_next(e->osm, NULL); sw;
 	     sw = dl_opensm_next(e->osm, sw))
-		if (sw->new_lft)
-			memset(sw->new_lft, OSM_NO_PATH, sw->lft_size);
+		if (sw->new_lft) /* its mark stands behind */
+			memset(sw->new_lft, OSM_NO_PATH, sw->max_lid_ho + 1);
 }
 
 /* Old tables know no path SL to what they lack, nor from there. */

@@ -28,10 +28,22 @@ let where = ref ("", 0)
 
 let bad what = malformed "%s:%d: %s" (fst !where) (snd !where) what
 
+(* Is one of eight bytes a newline?  [zero] has a zero byte there; subtracting 1 from each
+   byte sets the top bit of a byte below 128 only if it, or one before it, is zero. *)
+let[@inline] has_newline word =
+  let zero = Int64.logxor word 0x0A0A0A0A0A0A0A0AL in
+  let borrowed = Int64.sub zero 0x0101010101010101L in
+  Int64.logand (Int64.logand borrowed (Int64.lognot zero)) 0x8080808080808080L <> 0L
+
 let rec newline b from until =
+  if from + 8 <= until && not (has_newline (Bytes.get_int64_ne b from)) then
+    newline b (from + 8) until
+  else newline_within b from until (from + 8)
+and newline_within b from until near =
   if from >= until then -1
   else if Bytes.unsafe_get b from = '\n' then from
-  else newline b (from + 1) until
+  else if from + 1 = near then newline b near until
+  else newline_within b (from + 1) until near
 
 let each_line dir name f =
   let file = open_in_bin (Filename.concat dir name) in

@@ -31,11 +31,15 @@ static void phases_fill(const struct dl_engine *e, const struct dl_tables *t, ui
 
 void dl_phases_fill_all(const struct dl_engine *e, const struct dl_tables *t)
 {
-	for (uint32_t s = 0; t && s < t->fabric->nswitches; s++)
+	for (uint32_t s = 0; s < t->fabric->nswitches; s++)
 		phases_fill(e, t, s);
-	for (osm_switch_t *sw = t ? NULL : dl_opensm_next(e->osm, NULL); sw;
-	     sw = dl_opensm_next(e->osm, sw))
-		if (sw->new_lft) /* its mark stands behind */
+}
+
+/* No path to anywhere; the marks of switches stand behind. */
+static void phases_hide_all(const struct dl_engine *e)
+{
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw))
+		if (sw->new_lft)
 			memset(sw->new_lft, OSM_NO_PATH, sw->max_lid_ho + 1);
 }
 
@@ -133,7 +137,10 @@ int dl_phases_write_tables(struct dl_engine *e, const struct dl_tables *t,
 		dl_phases_fill_all(e, t);
 		*blocks += phases_count_missing(e, t);
 		phases_send_tables(e);
-		dl_phases_fill_all(e, shown);
+		if (shown)
+			dl_phases_fill_all(e, shown);
+		else
+			phases_hide_all(e);
 		CL_PLOCK_RELEASE(&e->osm->lock);
 		if (wait_for_pending_transactions(&e->osm->stats))
 			return -EINTR;

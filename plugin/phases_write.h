@@ -13,7 +13,7 @@
 struct dl_engine;
 struct dl_phases;
 
-/* Tables into OpenSM's, NULL: no path to anywhere.  Its lock is held. */
+/* Tables into OpenSM's.  Its lock is held. */
 void dl_phases_fill_all(const struct dl_engine *e, const struct dl_tables *t);
 
 /* Hide from path queries what the old tables of a change lack.  Its lock is held. */
@@ -25,7 +25,7 @@ uint64_t dl_phases_missing_blocks(struct dl_engine *e, const struct dl_tables *t
 /* By which tables path queries are answered while steps are taken; NULL: by none. */
 const struct dl_tables *dl_phases_shown(const struct dl_phases *p);
 
-/* Write tables; path queries are answered by `shown`. */
+/* Write tables; path queries are answered by `shown`, or NULL: by none. */
 int dl_phases_write_tables(struct dl_engine *e, const struct dl_tables *t,
 			   const struct dl_tables *shown);
 

@@ -30,7 +30,7 @@ static void leftovers_walk(struct leftovers *l, const struct dl_tables *t, uint8
 	const struct dl_fabric *f = t->fabric;
 
 	while (s != DL_NONE && !(l->walked[s] & bit)) {
-		const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
+		const struct dl_fabric_node *n = dl_fabric_switch_node(f, s);
 		unsigned int port = dl_tables_lft(t, s, lid);
 
 		l->walked[s] |= bit;
@@ -54,7 +54,7 @@ static void leftovers_walk_detours(struct leftovers *l, uint16_t lid)
 
 	for (uint32_t i = 0; i < l->waves->nmoves; i++) {
 		const struct dl_transition_move *m = &l->waves->moves[i];
-		const struct dl_fabric_node *n = &f->nodes[f->switches[m->sw]];
+		const struct dl_fabric_node *n = dl_fabric_switch_node(f, m->sw);
 
 		if (m->lid != lid || !m->port || m->port > n->nports ||
 		    l->waves->steps[m->step].kind != DL_TRANSITION_DETOUR)
@@ -127,7 +127,7 @@ static uint32_t leftovers_branch(const struct dl_tables_masks *m, const struct d
 	queue[0] = *last;
 	length[*last] = 1;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct dl_fabric_node *node = &f->nodes[f->switches[queue[i]]];
+		const struct dl_fabric_node *node = dl_fabric_switch_node(f, queue[i]);
 
 		*last = queue[i];
 		for (unsigned int o = 1; o <= node->nports; o++) {

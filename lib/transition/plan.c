@@ -65,12 +65,12 @@ const struct dl_tables_masks *dl_transition_masks(const struct dl_tables *t, uin
  * Path SLs to LIDs whose owner is gone, or lost them to another port: packets to them may
  * still be under way, and connections go on sending.
  */
-static void keep_lost_lids(const struct dl_tables *from, struct dl_tables *held)
+static void keep_granted_sls(const struct dl_tables *from, struct dl_tables *held)
 {
-	if (!held->psl)
-		return;
-	for (uint32_t lid = 1; lid <= held->top_lid && lid <= from->top_lid; lid++)
-		held->psl_dst[lid] = from->psl_dst[lid];
+	uint16_t top = from->top_lid < held->top_lid ? from->top_lid : held->top_lid;
+
+	if (held->psl)
+		memcpy(held->psl_dst, from->psl_dst, (top + 1u) * sizeof(*held->psl_dst));
 }
 
 static int remap_group(struct dl_tables_masks *to, const struct dl_tables_masks *from,
@@ -318,7 +318,7 @@ int dl_transition_hold(const struct dl_tables *from, const struct dl_fabric *f,
 	if (!err)
 		err = remap_groups(from, *out);
 	if (!err)
-		keep_lost_lids(from, *out);
+		keep_granted_sls(from, *out);
 	return err;
 }
 

@@ -53,7 +53,7 @@ static int detour_by(struct waves *w, const struct dl_verify_blocker *b, unsigne
 	uint32_t n, at = w->entry_at[by];
 	const struct dl_verify_entry *entries =
 		dl_verify_moving_entries(w->moving, b->lid, &lid, &n);
-	unsigned int nports = w->f->nodes[w->f->switches[by]].nports;
+	unsigned int nports = dl_fabric_switch_node(w->f, by)->nports;
 	uint32_t from = entries[b->entry].sw;
 	int done = 0;
 
@@ -78,7 +78,7 @@ int dl_waves_detour(struct waves *w, const struct dl_verify_blocker *b)
 	const struct dl_verify_entry *entries =
 		dl_verify_moving_entries(w->moving, b->lid, &lid, &n);
 	const struct dl_verify_entry *e = &entries[b->entry];
-	const struct dl_fabric_node *node = &w->f->nodes[w->f->switches[e->sw]];
+	const struct dl_fabric_node *node = dl_fabric_switch_node(w->f, e->sw);
 	int done = 0;
 
 	if (!detour_is_free(w, e, lid) || w->f->lid_port[lid] == DL_NONE)
@@ -114,7 +114,7 @@ static bool detour_is_listed(const struct waves *w, const struct dl_verify_extra
 /* Have the next plan ask the neighbours of a switch.  0 or -ENOMEM. */
 static int detour_want(struct waves *w, uint32_t s, uint16_t lid)
 {
-	for (unsigned int p = 1; p <= w->f->nodes[w->f->switches[s]].nports; p++) {
+	for (unsigned int p = 1; p <= dl_fabric_switch_node(w->f, s)->nports; p++) {
 		struct dl_verify_extra x = { dl_waves_next(w, s, p), lid };
 
 		if (x.sw == DL_NONE || detour_is_listed(w, &x))

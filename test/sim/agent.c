@@ -377,3 +377,28 @@ int sim_agent(struct sim *sim, struct sim_node *n, unsigned int at, ib_smp_t *sm
 	}
 	return BAD_ATTRIBUTE;
 }
+
+/* Attributes begin where those of SMPs do. */
+int sim_agent_count(const struct sim *sim, const struct sim_node *n, ib_smp_t *mad)
+{
+	ib_port_counters_t *c = (ib_port_counters_t *)mad->data;
+	ib_class_port_info_t *info = (ib_class_port_info_t *)mad->data;
+	unsigned int port = c->port_select;
+
+	switch (be16toh(mad->attr_id)) {
+	case 0x01:
+		memset(info, 0, sizeof(mad->data));
+		info->base_ver = info->class_ver = 1;
+		info->cap_mask = IB_PM_PC_XMIT_WAIT_SUP;
+		return 0;
+	case 0x12:
+		if (port > n->nports)
+			return BAD_FIELD;
+		memset(c, 0, sizeof(mad->data));
+		c->port_select = port;
+		c->xmit_wait = n->is_switch ? htobe32(sim_judge_xmit_wait(sim, n->first + port)) :
+					      0;
+		return 0;
+	}
+	return BAD_ATTRIBUTE;
+}

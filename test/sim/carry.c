@@ -17,6 +17,7 @@
 #define CLASS_LID 0x01
 #define CLASS_DIRECTED 0x81
 #define CLASS_SA 0x03
+#define CLASS_PERFORMANCE 0x04
 #define ANSWER 0x80 /* in the method */
 #define SMINFO 0x20
 #define MOST_HOPS 64
@@ -245,7 +246,8 @@ static void answer_by_agent(struct sim *sim, struct sim_node *n, struct sim_node
 
 	if (is_directed(m) && s->hop_count)
 		at = s->return_path[s->hop_count];
-	status = sim_agent(sim, n, at, s);
+	status = s->mgmt_class == CLASS_PERFORMANCE ? sim_agent_count(sim, n, s) :
+						      sim_agent(sim, n, at, s);
 	if (status < 0) {
 		sim_msg_free(sim, m);
 		return;
@@ -259,7 +261,8 @@ static void answer_by_agent(struct sim *sim, struct sim_node *n, struct sim_node
 static void arrive(struct sim *sim, struct sim_node *from, struct sim_msg *m)
 {
 	ib_smp_t *s = smp_of(m);
-	bool smp = is_directed(m) || s->mgmt_class == CLASS_LID;
+	bool counts = s->mgmt_class == CLASS_PERFORMANCE;
+	bool smp = is_directed(m) || s->mgmt_class == CLASS_LID || counts;
 	struct sim_node *n = from->dead	    ? NULL :
 			     is_directed(m) ? go_directed(sim, from, s) :
 					      go_by_lid(sim, from, m->mad.lid);
@@ -271,7 +274,7 @@ static void arrive(struct sim *sim, struct sim_node *from, struct sim_msg *m)
 	} else if (smp && s->method == IB_MAD_METHOD_TRAP_REPRESS) {
 		n->traps_due = 0;
 		sim_msg_free(sim, m);
-	} else if (smp && be16toh(s->attr_id) != SMINFO &&
+	} else if (smp && (counts || be16toh(s->attr_id) != SMINFO) &&
 		   (s->method == IB_MAD_METHOD_GET || s->method == IB_MAD_METHOD_SET)) {
 		answer_by_agent(sim, n, from, m);
 	} else {

@@ -32,6 +32,7 @@ struct sim_judge *sim_judge_new(struct sim *sim)
 	j->lid = sim_alloc(sim->nports, sizeof(*j->lid));
 	j->lmc = sim_alloc(sim->nports, sizeof(*j->lmc));
 	j->carrying = sim_alloc(sim->nports, sizeof(*j->carrying));
+	j->waits = sim_alloc(sim->nports, sizeof(*j->waits));
 	for (uint32_t i = 0; i < sim->nnodes; i++) {
 		const struct sim_node *n = &sim->nodes[i];
 
@@ -259,13 +260,12 @@ static void update_link(struct sim *sim, uint32_t port)
 	for (uint32_t lid = 1; lid < j->ncolumns; lid++) {
 		struct sim_column *c = &j->columns[lid];
 
-		if (c->owner == DL_NONE)
-			continue;
-		if (s->is_switch)
+		if (s->is_switch && c->owner != DL_NONE)
 			update_next(sim, lid, s);
+		/* Packets to a LID that nobody has any more may be left there, too. */
 		if (s->is_switch && far->is_switch)
 			sim_flow_refresh(sim, lid, port);
-		else if (!s->is_switch)
+		else if (!s->is_switch && c->owner != DL_NONE)
 			sim_flow_refresh(sim, lid, c->next[far - sim->nodes]);
 	}
 }

@@ -226,6 +226,38 @@ static uint64_t stay(const struct sim *sim, uint32_t link)
 	return life >= LIFE_ENDLESS ? 3600 * SIM_SECOND : (uint64_t)LIFE_UNIT << life;
 }
 
+/*
+ * The port that packets wait for which a link has brought: any port of the switch at its
+ * end, as others may be before them in the buffer.
+ */
+static uint32_t waits_for(const struct sim *sim, uint32_t lid, uint32_t link)
+{
+	const struct sim_node *s = &sim->nodes[sim->ports[sim->ports[link].peer].node];
+
+	uint32_t n = s->nports, at = lid + link;
+
+	for (uint32_t i = 0; i < n && !sim->judge->carrying[s->first + 1 + at % n]; i++)
+		at++;
+	return s->first + 1 + at % n;
+}
+
+/*
+ * PortXmitWait, as far as leftover packets move it: it has another value whenever some
+ * wait, or have waited, for the port since it was read.
+ */
+uint32_t sim_judge_xmit_wait(const struct sim *sim, uint32_t port)
+{
+	const struct sim_judge *j = sim->judge;
+	bool waiting = false;
+
+	for (uint64_t i = j->first_leaving; i < j->nleaving && !waiting; i++) {
+		const struct sim_leaving *l = &j->leaving[i];
+
+		waiting = l->time > sim->now && waits_for(sim, l->lid, l->port) == port;
+	}
+	return j->waits[port] + (waiting ? (uint32_t)((sim->now - SIM_EPOCH) / 1000) : 0);
+}
+
 static void add_leaving(struct sim *sim, uint32_t lid, uint32_t link, uint64_t until)
 {
 	struct sim_judge *j = sim->judge;
@@ -241,6 +273,7 @@ static void add_leaving(struct sim *sim, uint32_t lid, uint32_t link, uint64_t u
 	if (!j->leaving)
 		sim_die("no memory");
 	j->leaving[j->nleaving++] = (struct sim_leaving){ until, lid, link };
+	j->waits[waits_for(sim, lid, link)]++;
 }
 
 /* What a link had and does not get any more: what stays for a while. */

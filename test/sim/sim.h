@@ -311,6 +311,9 @@ static inline bool sim_owns(const struct sim_port *p, uint16_t lid)
 /* Answer in place.  The status, or -1: there is no answer. */
 int sim_agent(struct sim *sim, struct sim_node *n, unsigned int at, ib_smp_t *smp);
 
+/* The same of its performance management agent. */
+int sim_agent_count(const struct sim *sim, const struct sim_node *n, ib_smp_t *mad);
+
 /* What a node holds after power on. */
 void sim_agent_reset(struct sim *sim, struct sim_node *n);
 
@@ -459,6 +462,9 @@ bool sim_judge_connected(const struct sim *sim, uint32_t port);
 /* The same of the switches' own ports: a transition begins to be counted. */
 void sim_judge_mark(struct sim *sim);
 uint64_t sim_judge_interrupted(struct sim *sim, uint64_t *adapters);
+
+/* What packets that met entries which are gone make PortXmitWait of a switch's port. */
+uint32_t sim_judge_xmit_wait(const struct sim *sim, uint32_t port);
 
 /* Compare with the full verifier. */
 void sim_judge_verify(struct sim *sim, bool must_deliver);

@@ -200,7 +200,8 @@ static void avoid_say_unused(const struct dl_engine *e, const struct dl_fabric *
 	if (how == DL_DRAIN_UNPROVEN)
 		DL_SAY(e->osm, OSM_LOG_INFO,
 		       "DL41: %s: no forwarding entry and no group leads across it, but packets "
-		       "may be queued for it: switches keep them without limit, and do not say",
+		       "may still be queued for it: in drain_seconds neither counters nor the "
+		       "lifetime limits of switches have shown that they are gone",
 		       text);
 	else
 		DL_SAY(e->osm, OSM_LOG_INFO,
@@ -210,8 +211,8 @@ static void avoid_say_unused(const struct dl_engine *e, const struct dl_fabric *
 		       how == DL_DRAIN_FIXED ? "had drain_ms to leave" : "are gone");
 }
 
-/* What nothing leads across any more, and for which ports packets may be queued. */
-static uint32_t avoid_find_unused(struct dl_engine *e, bool *unused, bool *ports, uint32_t *hops)
+/* What nothing leads across any more, and in which switches packets may be queued for it. */
+static uint32_t avoid_find_unused(struct dl_engine *e, bool *unused, bool *switches, uint32_t *hops)
 {
 	const struct dl_route_avoided *a = e->in_force->avoided;
 	const struct dl_fabric *f = e->in_force->fabric;
@@ -230,9 +231,10 @@ static uint32_t avoid_find_unused(struct dl_engine *e, bool *unused, bool *ports
 		n++;
 		*hops = item->number ? *hops : 2;
 		node = &f->nodes[item->number ? f->ports[item->port].node : f->switches[item->sw]];
+		switches[node->sw] = true;
 		for (uint32_t p = node->first_port + 1; p <= node->first_port + node->nports; p++)
-			if ((!item->number || p == item->port) && f->ports[p].peer != DL_NONE)
-				ports[p] = ports[f->ports[p].peer] = true;
+			if ((!item->number || p == item->port) && dl_fabric_joins_switches(f, p))
+				switches[dl_fabric_peer_switch(f, p)] = true;
 	}
 	CL_PLOCK_RELEASE(&e->osm->lock);
 	return n;
@@ -242,7 +244,7 @@ static uint32_t avoid_find_unused(struct dl_engine *e, bool *unused, bool *ports
  * Packets for a cable wait in the switches at its ends; those that an avoided switch passes
  * on, in a neighbour and in itself.  What the next change has to wait for stays as it is.
  */
-static int avoid_drain(struct dl_engine *e, const bool *ports, uint32_t hops,
+static int avoid_drain(struct dl_engine *e, const bool *switches, uint32_t hops,
 		       enum dl_drain_end *how)
 {
 	double since = e->drain.since;
@@ -251,7 +253,7 @@ static int avoid_drain(struct dl_engine *e, const bool *ports, uint32_t hops,
 
 	e->drain.since = 0;
 	dl_drain_begin(e, hops);
-	err = dl_drain_wait(e, ports, how);
+	err = dl_drain_wait(e, e->in_force->fabric, switches, how);
 	e->drain.since = since;
 	e->drain.hops = before;
 	return err;
@@ -264,14 +266,14 @@ void dl_avoid_report(struct dl_engine *e)
 	struct dl_arena arena = { 0 };
 	enum dl_drain_end how;
 	uint32_t hops = 1;
-	bool *unused, *ports;
+	bool *unused, *switches;
 
 	if (!a || e->phases)
 		return;
 	unused = dl_arena_array(&arena, a->n + 1ul, sizeof(*unused));
-	ports = dl_arena_array(&arena, f->nports + 1ul, sizeof(*ports));
-	if (unused && ports && avoid_find_unused(e, unused, ports, &hops) &&
-	    !avoid_drain(e, ports, hops, &how)) {
+	switches = dl_arena_array(&arena, f->nswitches + 1ul, sizeof(*switches));
+	if (unused && switches && avoid_find_unused(e, unused, switches, &hops) &&
+	    !avoid_drain(e, switches, hops, &how)) {
 		for (uint32_t i = 0; i < a->n; i++) {
 			if (!unused[i])
 				continue;

@@ -14,21 +14,21 @@
  * times as long as there are packets before it.
  *
  * What is seen.  PortXmitWait counts while a port has a packet to send and sends none.
- * Where it does not move at any port for which old packets may wait, these ports send
- * whenever they have something to send; then the buffers of a switch, full, are empty
- * after as long as one port takes to send all of them, and a packet moves on by a switch
- * within that time; after as many of these times as it can pass switches, it has left.
+ * Where it does not move at any port of a switch, these send whenever they have something
+ * to send, so that all buffers of the switch, if they were full, are empty after as long as
+ * one port takes to send them, and a packet moves on within that time.  After as many of
+ * these times as it can pass switches it has left; and each switch that is not seen to be
+ * quiet, for it does not answer or its counters move, may keep it for the lifetime limit.
+ * So the wait is over after k limits when all switches but k have been quiet for as long.
  * This supposes that arbiters serve inputs and VLs of a port in turn, and that buffers
  * hold no more than credits can promise: 2048 blocks of 64 bytes a VL (rules C1).
- * Counters are read over the fabric (PortCounters), on granted path SLs.  A port that
- * does not answer or does not count leaves the bound.
+ * Counters are read over the fabric (PortCounters), on granted path SLs.
  *
- * With drain_ms=seen the wait ends with whichever comes first.  The default, a number, is
- * neither: where counters cannot be read, the bound makes a change take so many seconds
- * that the next failures wait behind it.  Where limits are endless and nothing is seen,
- * the engine goes on after drain_seconds, unproven, and says so.
+ * Where that takes longer than drain_seconds, the engine goes on then, unproven, and says
+ * so: the next failure waits behind a change that waits.
  */
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +37,7 @@
 #include "drain.h"
 #include "engine.h"
 #include "log.h"
+#include "phases.h"
 #include "sweep.h"
 
 #define STEP_SECONDS 0.01 /* OpenSM may end meanwhile */
@@ -49,16 +50,32 @@
 #define RATE_UNIT (1e9 / 11)
 #define UNDER_WAY 32 /* queries */
 #define ANSWER_SECONDS 2
+#define LOOK_SECONDS 1
 #define QP1 CL_HTON32(1)
 #define SATURATED UINT32_MAX
+#define NEVER INFINITY
 /* Far from those of OpenSM's own performance manager, whose class this is, too. */
 #define FIRST_TRANSACTION 0x64000000
 
 struct drain_query {
-	uint32_t sw;  /* of the fabric */
+	uint16_t lid; /* of the switch */
 	uint8_t port; /* 0: what can it count? */
 	bool answered;
-	uint32_t value; /* PortXmitWait; or CapabilityMask */
+	uint32_t value, before; /* PortXmitWait; or CapabilityMask */
+};
+
+struct drain_switch {
+	uint32_t first; /* query; the next switch's is behind its last */
+	double since;	/* its counters have stood still; or NEVER */
+	bool known;	/* by the last reading, too */
+};
+
+struct drain_watch {
+	struct drain_query *queries;
+	struct drain_switch *switches; /* and one behind the last */
+	uint32_t n, nswitches;
+	double interval; /* in which packets leave if nothing waits, in s */
+	double lifetime; /* limit of a switch; negative: there is none */
 };
 
 /* Shared with the thread that takes answers. */
@@ -219,15 +236,21 @@ void dl_drain_release(struct dl_engine *e)
 	e->drain.counters = NULL;
 }
 
+/* The path SL to a switch; 0 where none has been granted. */
+static unsigned int drain_sl(const struct dl_engine *e, uint16_t lid)
+{
+	const struct dl_sweep *granting = dl_phases_granting(e);
+	uint32_t from = granting ? dl_sweep_lid_owner(granting, e->osm->subn.sm_base_lid) : DL_NONE;
+	unsigned int sl = from == DL_NONE ? 0 :
+					    dl_tables_path_sl(granting->routed.tables, from, lid);
+
+	return sl == DL_TABLES_NO_SL ? 0 : sl;
+}
+
 /* Whether it is under way; an answer may have come by then. */
 static bool drain_send(struct dl_engine *e, struct dl_drain_counters *c, uint32_t at)
 {
-	const struct dl_fabric *f = e->in_force->fabric;
 	const struct drain_query *q = &c->queries[at];
-	uint16_t lid = f->ports[f->nodes[f->switches[q->sw]].first_port].lid;
-	uint32_t from = dl_sweep_lid_owner(e->in_force, e->osm->subn.sm_base_lid);
-	unsigned int sl =
-		from == DL_NONE ? 0 : dl_tables_path_sl(e->in_force->routed.tables, from, lid);
 	osm_madw_t *w = osm_mad_pool_get(&e->osm->mad_pool, c->bind, MAD_BLOCK_SIZE, NULL);
 	ib_perfmgt_mad_t *mad;
 
@@ -242,10 +265,10 @@ static bool drain_send(struct dl_engine *e, struct dl_drain_counters *c, uint32_
 	mad->header.trans_id = cl_hton64(c->first + at);
 	mad->header.attr_id = q->port ? IB_MAD_ATTR_PORT_CNTRS : IB_MAD_ATTR_CLASS_PORT_INFO;
 	((ib_port_counters_t *)mad->data)->port_select = q->port;
-	w->mad_addr.dest_lid = cl_hton16(lid);
+	w->mad_addr.dest_lid = cl_hton16(q->lid);
 	w->mad_addr.addr_type.gsi.remote_qp = QP1;
 	w->mad_addr.addr_type.gsi.remote_qkey = IB_QP1_WELL_KNOWN_Q_KEY;
-	w->mad_addr.addr_type.gsi.service_level = sl == DL_TABLES_NO_SL ? 0 : sl;
+	w->mad_addr.addr_type.gsi.service_level = drain_sl(e, q->lid);
 	w->resp_expected = TRUE;
 	/* A failure is reported by drain_fail(). */
 	osm_vendor_send(c->bind, w, TRUE);
@@ -265,38 +288,38 @@ static bool drain_await(struct dl_drain_counters *c, uint32_t most)
 	return !err;
 }
 
-/* Ask all of the list.  Whether all have answered. */
-static bool drain_ask(struct dl_engine *e, struct dl_drain_counters *c, struct drain_query *queries,
-		      uint32_t n)
+/* Ask all of the list; of a switch that did not answer before, not about its ports. */
+static void drain_ask(struct dl_engine *e, struct dl_drain_counters *c, struct drain_query *queries,
+		      uint32_t n, bool again)
 {
-	bool all = true;
+	bool sent = true, silent = false;
 
 	pthread_mutex_lock(&c->lock);
 	c->queries = queries;
 	c->n = n;
 	c->under_way = 0;
-	for (uint32_t i = 0; i < n && all && !osm_exit_flag; i++) {
+	for (uint32_t i = 0; i < n && !osm_exit_flag; i++) {
+		silent = queries[i].port ? silent : again && !queries[i].answered;
+		queries[i].answered = false;
+		if (!sent || (silent && queries[i].port))
+			continue;
 		c->under_way++;
 		pthread_mutex_unlock(&c->lock);
-		all = drain_send(e, c, i);
+		sent = drain_send(e, c, i);
 		pthread_mutex_lock(&c->lock);
-		all = all && drain_await(c, UNDER_WAY - 1);
+		sent = sent && drain_await(c, UNDER_WAY - 1);
 	}
 	drain_await(c, 0);
 	c->queries = NULL;
 	c->first += n;
 	pthread_mutex_unlock(&c->lock);
-	for (uint32_t i = 0; i < n && all; i++)
-		all = queries[i].answered;
-	return all;
 }
 
 /* ---- what is seen --------------------------------------------------------- */
 
 /* For how long must counters stand still? */
-static double drain_interval(const struct dl_engine *e)
+static double drain_interval(const struct dl_engine *e, const struct dl_fabric *f)
 {
-	const struct dl_fabric *f = e->in_force->fabric;
 	uint32_t slowest = UINT32_MAX, ports = 1;
 
 	for (uint32_t s = 0; s < f->nswitches; s++) {
@@ -318,38 +341,73 @@ static double drain_interval(const struct dl_engine *e)
 	return e->drain.hops * (ports * DATA_VLS * VL_BUFFER_BITS) / (slowest * RATE_UNIT);
 }
 
-/* What each switch can count, and its ports; *n of them. */
-static struct drain_query *drain_list_queries(const struct dl_engine *e, const bool *ports,
-					      uint32_t *n)
+/* What each switch can count, and its ports.  0 or -ENOMEM. */
+static int drain_begin_watch(struct drain_watch *w, const struct dl_fabric *f, const bool *switches)
 {
-	const struct dl_fabric *f = e->in_force->fabric;
-	struct drain_query *q = calloc(f->nports + f->nswitches + 1ul, sizeof(*q));
+	w->queries = calloc(f->nports + f->nswitches + 1ul, sizeof(*w->queries));
+	w->switches = calloc(f->nswitches + 1ul, sizeof(*w->switches));
+	if (!w->queries || !w->switches)
+		return -ENOMEM;
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		const struct dl_fabric_node *node = dl_fabric_switch_node(f, s);
+		uint16_t lid = f->ports[node->first_port].lid;
 
-	*n = 0;
-	for (uint32_t s = 0; q && s < f->nswitches; s++) {
-		const struct dl_fabric_node *node = &f->nodes[f->switches[s]];
-		uint32_t before = *n;
-
-		q[(*n)++].sw = s;
+		if (switches && !switches[s])
+			continue;
+		w->switches[w->nswitches++] = (struct drain_switch){ w->n, NEVER, false };
+		w->queries[w->n++].lid = lid;
 		for (unsigned int o = 1; o <= node->nports; o++)
-			if (f->ports[node->first_port + o].peer != DL_NONE &&
-			    (!ports || ports[node->first_port + o]))
-				q[(*n)++] = (struct drain_query){ .sw = s, .port = o };
-		*n = *n == before + 1 ? before : *n;
+			if (f->ports[node->first_port + o].peer != DL_NONE)
+				w->queries[w->n++] = (struct drain_query){ .lid = lid, .port = o };
 	}
-	return q;
+	w->switches[w->nswitches].first = w->n;
+	return 0;
 }
 
-/* Does every port count, and stand where it stood before? */
-static bool drain_is_quiet(const struct drain_query *before, const struct drain_query *now,
-			   uint32_t n)
+/* A reading that ended at some time: which counters stand where they stood before? */
+static void drain_compare(struct drain_watch *w, double end)
 {
-	bool quiet = true;
+	for (uint32_t s = 0; s < w->nswitches; s++) {
+		struct drain_switch *sw = &w->switches[s];
+		bool quiet = true;
 
-	for (uint32_t i = 0; i < n && quiet; i++)
-		quiet = now[i].port ? now[i].value == before[i].value && now[i].value != SATURATED :
-				      (now[i].value & IB_PM_PC_XMIT_WAIT_SUP) != 0;
-	return quiet;
+		sw->known = true;
+		for (uint32_t i = sw[0].first; i < sw[1].first; i++) {
+			const struct drain_query *q = &w->queries[i];
+
+			sw->known &= q->answered &&
+				     (q->port ? q->value != SATURATED :
+						(q->value & IB_PM_PC_XMIT_WAIT_SUP) != 0);
+			quiet &= q->value == q->before;
+		}
+		if (!sw->known)
+			continue;
+		if (!quiet || sw->since == NEVER)
+			sw->since = end;
+		for (uint32_t i = sw[0].first; i < sw[1].first; i++)
+			w->queries[i].before = w->queries[i].value;
+	}
+}
+
+/*
+ * Have all packets left by `now`?  One has that has had time to pass k switches in which it
+ * may wait for the lifetime limit, where only k are not known to have been quiet for so long.
+ */
+static bool drain_is_over(const struct dl_engine *e, const struct drain_watch *w, double now)
+{
+	bool over = false;
+
+	for (uint32_t k = 0; !over && k <= (w->lifetime < 0 ? 0 : e->drain.hops); k++) {
+		double from = now - k * w->lifetime - w->interval;
+		uint32_t unknown = 0;
+
+		if (from < e->drain.since)
+			break;
+		for (uint32_t s = 0; s < w->nswitches; s++)
+			unknown += !w->switches[s].known || w->switches[s].since > from;
+		over = unknown <= k;
+	}
+	return over;
 }
 
 /* 0, or -EINTR. */
@@ -366,33 +424,32 @@ static int drain_sleep(double until)
 }
 
 /* Read until nothing has waited for long enough.  1: seen; 0: not until then; -EINTR. */
-static int drain_watch(struct dl_engine *e, const bool *ports, double until)
+static int drain_watch(struct dl_engine *e, const struct dl_fabric *f, const bool *switches,
+		       double until)
 {
 	struct dl_drain_counters *c = drain_counters(e);
-	double interval = drain_interval(e), from;
-	uint32_t n = 0;
-	struct drain_query *before = c ? drain_list_queries(e, ports, &n) : NULL;
-	struct drain_query *now = c ? drain_list_queries(e, ports, &n) : NULL;
-	bool reads = before && now && drain_ask(e, c, before, n);
+	struct drain_watch w = { .interval = drain_interval(e, f), .lifetime = drain_lifetime(e) };
+	bool asks = c && !drain_begin_watch(&w, f, switches), again = false;
 	int seen = 0;
 
-	while (!seen && reads) {
-		from = dl_clock_monotonic();
-		if (from + interval >= until)
-			break;
-		seen = drain_sleep(from + interval);
-		reads = !seen && drain_ask(e, c, now, n);
-		if (reads)
-			seen = drain_is_quiet(before, now, n);
-		if (reads)
-			memcpy(before, now, n * sizeof(*now));
+	while (asks && !seen && dl_clock_monotonic() < until) {
+		double start = dl_clock_monotonic(), end;
+
+		drain_ask(e, c, w.queries, w.n, again);
+		again = true;
+		end = dl_clock_monotonic();
+		drain_compare(&w, end);
+		seen = drain_is_over(e, &w, start);
+		if (!seen)
+			seen = drain_sleep(end + w.interval < until ? end + w.interval : until);
 	}
-	free(before);
-	free(now);
+	free(w.queries);
+	free(w.switches);
 	return osm_exit_flag ? -EINTR : seen;
 }
 
-int dl_drain_wait(struct dl_engine *e, const bool *ports, enum dl_drain_end *how)
+int dl_drain_wait(struct dl_engine *e, const struct dl_fabric *f, const bool *switches,
+		  enum dl_drain_end *how)
 {
 	double until;
 	int seen = 0;
@@ -402,7 +459,7 @@ int dl_drain_wait(struct dl_engine *e, const bool *ports, enum dl_drain_end *how
 		return 0;
 	until = drain_deadline(e, how);
 	if (e->options.drain_ms == DL_PLUGIN_DRAIN_SEEN && until > dl_clock_monotonic())
-		seen = drain_watch(e, ports, until);
+		seen = drain_watch(e, f, switches, until);
 	if (seen > 0)
 		*how = DL_DRAIN_SEEN;
 	else if (!seen)
@@ -411,4 +468,12 @@ int dl_drain_wait(struct dl_engine *e, const bool *ports, enum dl_drain_end *how
 		return seen;
 	e->drain.since = 0;
 	return 0;
+}
+
+void dl_drain_look(struct dl_engine *e)
+{
+	if (e->phases || e->drain.since <= 0 || e->options.drain_ms != DL_PLUGIN_DRAIN_SEEN)
+		return;
+	if (drain_watch(e, e->in_force->fabric, NULL, dl_clock_monotonic() + LOOK_SECONDS) > 0)
+		e->drain.since = 0;
 }

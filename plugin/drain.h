@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct dl_engine;
+struct dl_fabric;
 struct dl_drain_counters;
 
 struct dl_drain {
@@ -35,10 +36,17 @@ void dl_drain_begin(struct dl_engine *e, uint32_t hops);
 bool dl_drain_is_due(const struct dl_engine *e);
 
 /*
- * Wait until they have left.  `ports`, by port of the fabric in force: they can wait for
- * these only; NULL: for any port of a switch.  0, or -EINTR (OpenSM ends).
+ * Wait until they have left.  They are in these switches of `f` only; NULL: in any.
+ * 0, or -EINTR (OpenSM ends).
  */
-int dl_drain_wait(struct dl_engine *e, const bool *ports, enum dl_drain_end *how);
+int dl_drain_wait(struct dl_engine *e, const struct dl_fabric *f, const bool *switches,
+		  enum dl_drain_end *how);
+
+/*
+ * All is as it should be: look, for a second at most, whether they have left, so that the
+ * next change need not wait, perhaps for switches that it has yet to make reachable.
+ */
+void dl_drain_look(struct dl_engine *e);
 
 void dl_drain_release(struct dl_engine *e);
 

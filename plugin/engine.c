@@ -387,6 +387,7 @@ void dl_engine_subnet_up(struct dl_engine *e)
 		dl_mcast_rest(e);
 		dl_mcast_prune(e);
 		dl_dump_dir_write(e);
+		dl_drain_look(e);
 	}
 	if (dl_engine_tables(e))
 		dl_avoid_report(e);

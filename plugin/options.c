@@ -11,8 +11,7 @@
 
 #define SEPARATORS " \t\r\n,"
 #define MAX_SECONDS 86400
-#define DRAIN_MS 100
-#define DRAIN_SECONDS 60
+#define DRAIN_SECONDS 30
 #define MAX_DRAIN_MS 600000
 
 /* A:B */
@@ -157,7 +156,7 @@ int dl_plugin_options_parse(const char *words, bool shared, const struct dl_log 
 			    struct dl_plugin_options *out)
 {
 	struct dl_plugin_options o = { .transitions = true,
-				       .drain_ms = DRAIN_MS,
+				       .drain_ms = DL_PLUGIN_DRAIN_SEEN,
 				       .drain_seconds = DRAIN_SECONDS,
 				       .hoq_life = -1 };
 	char *copy, *word, *rest = NULL;

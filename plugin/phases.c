@@ -240,14 +240,36 @@ static int phases_enter(struct dl_engine *e, enum dl_change_state state)
 	return e->change == state || dl_change_enter(e, state) ? 0 : -EPROTO;
 }
 
-/* Packets that met entries which have changed since leave, also those of the change before. */
-static int phases_drain(struct dl_engine *e, struct dl_phases *p, const bool *ports)
+/* Switches that have entries: in others no packet waits.  NULL: no memory. */
+static bool *phases_held_switches(const struct dl_phases *p)
+{
+	const struct dl_tables *held = p->plan.held;
+	bool *switches = calloc(held->fabric->nswitches + 1ul, sizeof(*switches));
+
+	for (uint32_t s = 0; switches && s < held->fabric->nswitches; s++) {
+		uint32_t lid = 1;
+
+		while (lid <= held->top_lid && dl_tables_lft(held, s, lid) == DL_TABLES_NO_PORT)
+			lid++;
+		switches[s] = lid <= held->top_lid;
+	}
+	return switches;
+}
+
+/*
+ * Packets that met entries which have changed since leave, also those of the change before.
+ * They are in these switches only; NULL: in any.
+ */
+static int phases_drain(struct dl_engine *e, struct dl_phases *p, const bool *switches)
 {
 	enum dl_drain_end how = DL_DRAIN_NONE;
-	int err = dl_drain_is_due(e) ? phases_enter(e, DL_CHANGE_DRAINING) : 0;
+	bool enters = dl_drain_is_due(e) && e->change != DL_CHANGE_WAITING;
+	int err = enters ? phases_enter(e, DL_CHANGE_DRAINING) : 0;
+	bool *held = switches ? NULL : phases_held_switches(p);
 
 	if (!err)
-		err = dl_drain_wait(e, ports, &how);
+		err = dl_drain_wait(e, p->next->fabric, switches ? switches : held, &how);
+	free(held);
 	e->metrics.now.transition.drains[how]++;
 	p->drained = how > p->drained ? how : p->drained;
 	return err;
@@ -268,20 +290,24 @@ static int phases_write_held(struct dl_engine *e, struct dl_phases *p)
 	int err = dl_phases_write_tables(e, p->plan.held, dl_phases_shown(p));
 
 	if (*blocks != before)
-		phases_note_written(e, p->plan.held, p->left.lids);
+		phases_note_written(e, p->plan.held, p->plan.orphans.n ? NULL : p->left.lids);
 	return err;
 }
 
 /* What comes before the steps. */
 static int phases_prepare(struct dl_engine *e, struct dl_phases *p)
 {
-	int err = 0;
+	/* The plan knows nothing of packets of the change before. */
+	int err = p->origin == DL_PHASES_FROM_NOTHING ? 0 : phases_drain(e, p, NULL);
 
+	if (p->plan.orphans.n)
+		phases_note_written(e, p->plan.held, NULL);
 	/*
 	 * What OpenSM has written: entries for cables that lead elsewhere now must be closed
 	 * before these carry packets, and waves begin with it.
 	 */
-	if (p->origin != DL_PHASES_FROM_NOTHING && (p->links_come || p->steps.nmoves || e->mixture))
+	if (!err && p->origin != DL_PHASES_FROM_NOTHING &&
+	    (p->links_come || p->steps.nmoves || e->mixture))
 		err = phases_write_held(e, p);
 	if (!err && p->close_groups) {
 		err = phases_enter(e, DL_CHANGE_GROUPS);
@@ -298,7 +324,8 @@ static int phases_prepare(struct dl_engine *e, struct dl_phases *p)
 	p->links_return &= err != 0;
 	if (err || p->origin == DL_PHASES_FROM_NOTHING)
 		return err ? err : phases_change_maps(e);
-	err = phases_drain(e, p, NULL);
+	if (p->steps.in_phases)
+		err = phases_drain(e, p, NULL);
 	p->grants_late &= p->steps.in_phases;
 	if (!err && !p->plan.maps_changed)
 		err = phases_change_maps(e);
@@ -345,7 +372,7 @@ static int phases_take_step(struct dl_engine *e, struct dl_phases *p, uint32_t i
 	if (err || !step->drain)
 		return err;
 	p->drains++;
-	err = phases_drain(e, p, p->left.ports);
+	err = phases_drain(e, p, p->close_groups ? NULL : p->left.switches);
 	p->grants_late = false;
 	return err;
 }

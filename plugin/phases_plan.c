@@ -329,7 +329,9 @@ static int phases_find_group(const struct dl_engine *e, struct dl_phases *p,
 			   !dl_recall_groups_fit(e, p->next->fabric, opened);
 	p->trees_differ |= p->close_groups;
 	if (p->close_groups)
-		return 0;
+		return p->origin == DL_PHASES_FROM_SWITCHES ?
+			       dl_recall_groups(e, p->next->fabric, held) :
+			       0;
 	err = dl_tables_masks_copy(held, opened);
 	return err ? err : dl_tables_masks_copy(closed, opened);
 }
@@ -345,9 +347,7 @@ static int phases_compare_group(struct dl_phases *p, uint16_t mlid,
 		err = dl_tables_masks_copy(closed, opened);
 	if (!err)
 		err = dl_phases_close_group(p, &before, closed);
-	if (!err && p->close_groups)
-		err = dl_tables_masks_copy(held, closed);
-	else if (!err)
+	if (!err)
 		err = phases_hold_group(p, &before, held);
 	p->dead_trees |= phases_is_tree_torn(p, &before);
 	p->trees_differ |= p->close_groups ||
@@ -463,9 +463,10 @@ static int phases_look_at_mixture(const struct dl_engine *e, struct dl_phases *p
 	if (p->plan.maps_changed)
 		return 0;
 	p->direct = !p->plan.writes_close || !p->plan.writes_open;
-	if (p->direct || p->origin != DL_PHASES_FROM_FORCE)
+	if ((p->direct && !p->plan.orphans.n) || p->origin != DL_PHASES_FROM_FORCE)
 		return 0;
 	return dl_route_is_mixture_safe(p->plan.held, next->routed.tables, next->routed.tree,
+					p->plan.orphans.n ? &p->plan.orphans : NULL,
 					any_sl ? DL_VERIFY_ANY_SL : 0, next->safe_sls, &p->direct);
 }
 

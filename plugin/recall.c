@@ -456,6 +456,23 @@ int dl_recall_held(const struct dl_engine *e, const struct dl_sweep *next, struc
 	return 0;
 }
 
+int dl_recall_groups(const struct dl_engine *e, const struct dl_fabric *f,
+		     struct dl_tables_masks *masks)
+{
+	for (uint32_t i = 0; i < e->recall.ngroups; i++) {
+		const struct dl_recall_groups *g = &e->recall.groups[i];
+		uint32_t node = dl_fabric_find_guid(f, g->guid);
+
+		if (node == DL_NONE || !dl_fabric_is_switch(f, node))
+			continue;
+		for (unsigned int o = 0; o <= f->nodes[node].nports; o++)
+			if (g->ports[o / 64] >> o % 64 & 1 &&
+			    dl_tables_mask_set(masks, f->nodes[node].sw, o))
+				return -ENOMEM;
+	}
+	return 0;
+}
+
 bool dl_recall_groups_fit(const struct dl_engine *e, const struct dl_fabric *f,
 			  const struct dl_tables_masks *masks)
 {

@@ -55,6 +55,10 @@ void dl_recall_release(struct dl_recall *r);
  */
 int dl_recall_held(const struct dl_engine *e, const struct dl_sweep *next, struct dl_sweep **out);
 
+/* All ports of any group that switches held, into empty masks.  0 or -ENOMEM. */
+int dl_recall_groups(const struct dl_engine *e, const struct dl_fabric *f,
+		     struct dl_tables_masks *masks);
+
 /* Are the groups that switches held a part of one with these masks? */
 bool dl_recall_groups_fit(const struct dl_engine *e, const struct dl_fabric *f,
 			  const struct dl_tables_masks *masks);

@@ -91,7 +91,7 @@ static json_t *direct_json(const struct dl_fabric *f, const struct dl_transition
 
 static json_t *transition_steps(const struct dl_transition_waves *w)
 {
-	static const char *const kinds[] = { "move", "detour", "close", "maps", "open" };
+	static const char *const kinds[] = { "move", "detour", "close", "maps", "open", "wait" };
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < w->nsteps; i++) {
@@ -238,7 +238,8 @@ static int plan_write(const struct dl_transition *t, const struct dl_transition_
 		} else if (w->in_phases) {
 			plan_write_tables(holds, next, to);
 			holds = next;
-		} else if (at == w->nmoves || w->moves[at].step != i) {
+		} else if (step->kind != DL_TRANSITION_WAIT &&
+			   (at == w->nmoves || w->moves[at].step != i)) {
 			plan_write_groups(holds, next, to);
 			holds = next;
 		}

@@ -303,12 +303,13 @@ int dl_route_verify_sls(struct dl_tables *tables, const struct dl_route_tree *tr
 
 /*
  * Is every state safe in which switches hold entries of either set of tables of
- * one fabric, together with any groups on the tree?  SLs as above; `held` has no
- * groups.  0 or -ENOMEM.
+ * one fabric, together with any groups on the tree, and with orphans (or NULL)?  SLs as
+ * above; `held` has no groups.  0 or -ENOMEM.
  */
 int dl_route_is_mixture_safe(const struct dl_tables *held, struct dl_tables *tables,
-			     const struct dl_route_tree *tree, uint16_t sls, uint16_t multicast_sls,
-			     bool *safe);
+			     const struct dl_route_tree *tree,
+			     const struct dl_verify_orphans *orphans, uint16_t sls,
+			     uint16_t multicast_sls, bool *safe);
 
 /*
  * The report of proven mode in one line, without a newline: that the tables

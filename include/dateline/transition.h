@@ -27,6 +27,7 @@ struct dl_transition {
 	struct dl_tables *held;	  /* what the switches hold */
 	struct dl_tables *closed; /* ... while the rest is closed */
 	const struct dl_tables *opened;
+	struct dl_verify_orphans orphans;
 	uint64_t entries_closed; /* forwarding entries, ports in masks */
 	/* By dl_transition_interrupted(): */
 	uint64_t pairs_interrupted; /* work before and after, not in between */
@@ -143,7 +144,8 @@ enum dl_transition_kind {
 	DL_TRANSITION_DETOUR, /* ... a third port, for a while */
 	DL_TRANSITION_CLOSE,  /* ... none */
 	DL_TRANSITION_MAPS,   /* SL-to-VL maps are written */
-	DL_TRANSITION_OPEN    /* entries that were closed get the new port */
+	DL_TRANSITION_OPEN,   /* entries that were closed get the new port */
+	DL_TRANSITION_WAIT    /* nothing: orphans must leave before anything can move */
 };
 
 /* Writes between waits.  Within a step, moves after a barrier wait for those before it. */
@@ -196,8 +198,8 @@ void dl_transition_waves_release(struct dl_transition_waves *w);
 /* ---- packets that met an entry which has changed since (leftovers.c) -------------- */
 
 struct dl_transition_leftovers {
-	bool *lids;  /* by LID: an entry changes */
-	bool *ports; /* by port of the new fabric: such packets may wait for it */
+	bool *lids;	/* by LID: an entry changes */
+	bool *switches; /* of the new fabric: such packets may be in it */
 };
 
 /*

@@ -84,6 +84,23 @@ struct dl_verify_result {
 
 #define DL_VERIFY_ANY_SL 0xFFFF
 
+/*
+ * Packets that were under way when cables failed, and had passed one: they have come in by
+ * a port of a switch that has no cable any more, or another one, and go on by its maps.
+ */
+struct dl_verify_orphan {
+	uint32_t sw;
+	uint16_t lid;
+	uint16_t sls; /* path SLs, all where they are unknown */
+	uint8_t in;   /* port */
+};
+
+struct dl_verify_orphans {
+	const struct dl_tables *held;  /* the maps that they meet */
+	struct dl_verify_orphan *list; /* in order of LIDs */
+	uint32_t n;
+};
+
 struct dl_verify_options {
 	/*
 	 * Tables of an earlier moment: their path SLs are compared with the
@@ -111,6 +128,8 @@ struct dl_verify_options {
 	int adapters_only;
 	/* At most so many failures of delivery are listed; all are counted. */
 	unsigned int max_listed;
+	/* Packets that count as well, of mixtures only; NULL: none. */
+	const struct dl_verify_orphans *orphans;
 };
 
 /* The defaults: all pairs, no comparison, SLs 0 and 8, levels by the SLs. */
@@ -204,23 +223,30 @@ struct dl_verify_entry {
 	bool hidden;  /* treat it as closed for now */
 };
 
-/*
- * The channel dependencies of all packets that can be under way while entries move from
- * those of `held` to those of `opened`, tables of one fabric with the same SL-to-VL maps;
- * `closed` has those on which both agree.  Groups are those of `groups`, with the ports of
- * those of `joined`, if that is not NULL.  Besides the entries that differ, the `extra` ones
- * may move: each once, of LIDs of which others differ.  0; -ELOOP: there is a cycle before
- * anything has moved; -ENOMEM, -EPROTO.
- */
-struct dl_verify_moving;
 struct dl_verify_extra {
 	uint32_t sw;
 	uint16_t lid;
 };
-int dl_verify_moving_new(const struct dl_tables *held, const struct dl_tables *closed,
-			 const struct dl_tables *opened, const struct dl_tables *groups,
-			 const struct dl_tables *joined, const struct dl_verify_extra *extra,
-			 uint32_t nextra, struct dl_verify_moving **out);
+
+/* A change of entries; all are tables of one fabric with the same SL-to-VL maps. */
+struct dl_verify_change {
+	const struct dl_tables *held, *opened; /* from these to those */
+	const struct dl_tables *closed;	       /* those on which both agree */
+	/* Groups: of the first, with the ports of the second; others until the first drain. */
+	const struct dl_tables *groups, *joined, *leaving; /* the last two may be NULL */
+	/* Entries that do not differ and may move, each once, of LIDs of which others differ. */
+	const struct dl_verify_extra *extra;
+	uint32_t nextra;
+	/* They count until the first drain, or as long as their group; NULL: none. */
+	const struct dl_verify_orphans *orphans;
+};
+
+/*
+ * The channel dependencies of all packets that can be under way.  0; -ELOOP: there is a
+ * cycle before anything has moved; -ENOMEM, -EPROTO.
+ */
+struct dl_verify_moving;
+int dl_verify_moving_new(const struct dl_verify_change *change, struct dl_verify_moving **out);
 void dl_verify_moving_free(struct dl_verify_moving *m);
 
 /* LIDs with entries that differ, and these entries, in order of switches; then the extra ones. */

@@ -164,7 +164,7 @@ static int rewrite_take_step(struct dl_emu_rewrite *w)
 
 	if (step == &end)
 		err = list_rewrite(w, w->plan.opened);
-	else if (step->kind != DL_TRANSITION_MAPS) {
+	else if (step->kind != DL_TRANSITION_MAPS && step->kind != DL_TRANSITION_WAIT) {
 		err = rewrite_aim(w, step, &last);
 		if (!err)
 			err = list_rewrite(w, w->aim);

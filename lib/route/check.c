@@ -89,8 +89,9 @@ int dl_route_verify_sls(struct dl_tables *tables, const struct dl_route_tree *tr
 }
 
 int dl_route_is_mixture_safe(const struct dl_tables *held, struct dl_tables *tables,
-			     const struct dl_route_tree *tree, uint16_t sls, uint16_t multicast_sls,
-			     bool *safe)
+			     const struct dl_route_tree *tree,
+			     const struct dl_verify_orphans *orphans, uint16_t sls,
+			     uint16_t multicast_sls, bool *safe)
 {
 	struct dl_verify_mixture m = { .safe = false };
 	struct dl_verify_options o;
@@ -100,6 +101,7 @@ int dl_route_is_mixture_safe(const struct dl_tables *held, struct dl_tables *tab
 	dl_verify_options_init(&o);
 	o.sls = sls;
 	o.multicast_sls = multicast_sls;
+	o.orphans = orphans;
 	if (!err)
 		err = dl_verify_mixed(held, tables, &o, true, &m);
 	take_groups(&in);

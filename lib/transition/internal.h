@@ -28,6 +28,12 @@ int dl_transition_share(const struct dl_tables *t, struct dl_tables *out);
 void dl_transition_unshare(struct dl_tables *t);
 int dl_transition_add_groups(const struct dl_tables *from, struct dl_tables *to);
 
+/*
+ * Packets of a plan that had passed a cable which has gone: into t->orphans.  `held` stands
+ * already, and has the maps that they meet.  0 or -ENOMEM.
+ */
+int dl_transition_find_orphans(const struct dl_tables *from, struct dl_transition *t);
+
 /* Take ports of a switch out of all groups.  0 or -ENOMEM. */
 int dl_transition_close_in_groups(struct dl_tables *t, uint32_t s, const uint64_t *ports);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Packets that met an entry which has changed since: where can they wait, and how many
- * switches do they pass until they have left?
+ * Packets that met an entry which has changed since: in which switches can they wait, and
+ * how many do they pass until they have left?
  *
- * While entries are written a packet goes by old ones and new ones.  So it can wait for
- * ports that either set has for its LID, from the first entry that changes on, and for
- * those of detours.  Once all writes are confirmed it goes by the entries that are in
+ * While entries are written a packet goes by old ones and new ones.  So it comes to
+ * switches to which either set leads its LID, from the first entry that changes on, and
+ * those of detours.  In a switch it may wait behind packets for any port.  Once all writes are confirmed it goes by the entries that are in
  * force then, so the longest path of these bounds what is left of its own.
  *
  * Complexity: the switches on these paths, for each LID that changes.
@@ -20,7 +20,7 @@ struct leftovers {
 	const struct dl_transition *t;
 	const struct dl_transition_waves *waves;
 	uint8_t *walked; /* by switch: by which set, a bit each */
-	bool *ports;
+	bool *switches;
 };
 
 /* From a switch on, by one set of tables, as far as nobody has been. */
@@ -34,9 +34,9 @@ static void leftovers_walk(struct leftovers *l, const struct dl_tables *t, uint8
 		unsigned int port = dl_tables_lft(t, s, lid);
 
 		l->walked[s] |= bit;
+		l->switches[s] = true;
 		if (!port || port > n->nports)
 			return;
-		l->ports[n->first_port + port] = true;
 		s = dl_fabric_peer_switch(f, n->first_port + port);
 	}
 }
@@ -59,7 +59,7 @@ static void leftovers_walk_detours(struct leftovers *l, uint16_t lid)
 		if (m->lid != lid || !m->port || m->port > n->nports ||
 		    l->waves->steps[m->step].kind != DL_TRANSITION_DETOUR)
 			continue;
-		l->ports[n->first_port + m->port] = true;
+		l->switches[m->sw] = true;
 		leftovers_walk_both(l, lid, dl_fabric_peer_switch(f, n->first_port + m->port));
 	}
 }
@@ -98,14 +98,17 @@ int dl_transition_leftovers(const struct dl_transition *t, const struct dl_trans
 
 	l.walked = calloc(f->nswitches + 1ul, 1);
 	out->lids = calloc(t->held->stride + 1ul, sizeof(*out->lids));
-	out->ports = l.ports = calloc(f->nports + 1ul, sizeof(*out->ports));
-	if (!l.walked || !out->lids || !out->ports) {
+	out->switches = l.switches = calloc(f->nswitches + 1ul, sizeof(*out->switches));
+	if (!l.walked || !out->lids || !out->switches) {
 		free(l.walked);
 		dl_transition_leftovers_release(out);
 		return -ENOMEM;
 	}
 	dl_transition_changed_lids(t->held, t->opened, out->lids);
 	leftovers_find(&l, out->lids);
+	/* Orphans come from anywhere. */
+	for (uint32_t s = 0; t->orphans.n && s < f->nswitches; s++)
+		l.switches[s] = true;
 	free(l.walked);
 	return 0;
 }
@@ -113,7 +116,7 @@ int dl_transition_leftovers(const struct dl_transition *t, const struct dl_trans
 void dl_transition_leftovers_release(struct dl_transition_leftovers *l)
 {
 	free(l->lids);
-	free(l->ports);
+	free(l->switches);
 	memset(l, 0, sizeof(*l));
 }
 

@@ -4,6 +4,7 @@ libdlroute_la_SOURCES += \
 	lib/transition/interrupted.c \
 	lib/transition/leftovers.c \
 	lib/transition/maps.c \
+	lib/transition/orphans.c \
 	lib/transition/waves.c \
 	lib/transition/waves.h \
 	lib/transition/waves_detour.c \

@@ -404,6 +404,8 @@ int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
 		err = plan_settle(out->held, &old_of, to, s);
 	dl_fabric_match_release(&old_of);
 	if (!err)
+		err = dl_transition_find_orphans(from, out);
+	if (!err)
 		err = dl_tables_check(out->held, NULL);
 	if (!err) {
 		out->held->checked = true;
@@ -451,6 +453,7 @@ void dl_transition_release(struct dl_transition *t)
 		dl_transition_unshare(t->closed);
 	free(t->closed);
 	free(t->on_ring);
+	free(t->orphans.list);
 	dl_tables_free(t->held);
 	memset(t, 0, sizeof(*t));
 }

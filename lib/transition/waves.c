@@ -385,7 +385,8 @@ static int waves_write_rest(struct waves *w)
 
 static int waves_run(struct waves *w)
 {
-	bool moved = false;
+	/* Is there anything that a drain takes away? */
+	bool moved = w->out->closes_groups || w->t->orphans.n;
 	int left = waves_period(w, &moved);
 
 	while (left > 0) {
@@ -530,8 +531,12 @@ static int waves_move_groups(struct waves *w, enum waves_groups groups)
 	bool closed = groups >= WAVES_CLOSED;
 	const struct dl_tables *before = closed ? t->closed : t->held;
 	uint64_t n = waves_mask_ports(before, t->opened) + waves_mask_ports(t->opened, before);
-	int err = groups == WAVES_JOINED ? 0 : dl_verify_moving_join(w->moving, t->opened);
+	/* A packet that came by a closed port must not go on by a new one. */
+	bool leaving = w->out->closes_groups && !w->out->needs_drain;
+	int err = leaving ? dl_waves_drain(w) : 0;
 
+	if (!err && groups != WAVES_JOINED)
+		err = dl_verify_moving_join(w->moving, t->opened);
 	if (err == -ELOOP) {
 		err = dl_waves_drain(w);
 		if (!err)
@@ -558,7 +563,7 @@ static int waves_plan(struct waves *w, enum waves_groups groups)
 		w->out->closes_groups = shut != 0;
 		w->out->empties_groups = groups == WAVES_EMPTY;
 		err = waves_plain_step(w, DL_TRANSITION_CLOSE, shut,
-				       dl_transition_mft_writes(t->held, t->closed), true);
+				       dl_transition_mft_writes(t->held, t->closed), false);
 	}
 	if (!err)
 		err = waves_run(w);
@@ -591,14 +596,21 @@ static int waves_try_groups(struct waves *w, struct dl_transition *t, enum waves
 					     [WAVES_AFTER] = t->held,
 					     [WAVES_CLOSED] = t->closed,
 					     [WAVES_EMPTY] = t->closed };
+	struct dl_verify_change change = { .held = t->held,
+					   .closed = t->closed,
+					   .opened = t->opened,
+					   .groups = before[groups],
+					   .joined = groups == WAVES_JOINED ? t->held : NULL,
+					   .leaving = groups >= WAVES_CLOSED ? t->held : NULL,
+					   .orphans = t->orphans.n ? &t->orphans : NULL };
 	int err;
 
 	waves_restart(w);
+	change.extra = w->wanted;
+	change.nextra = w->nwanted;
 	for (uint32_t g = 0; groups == WAVES_EMPTY && g < t->closed->ngroups; g++)
 		dl_tables_masks_clear(&t->closed->groups[g].masks);
-	err = dl_verify_moving_new(t->held, t->closed, t->opened, before[groups],
-				   groups == WAVES_JOINED ? t->held : NULL, w->wanted, w->nwanted,
-				   &w->moving);
+	err = dl_verify_moving_new(&change, &w->moving);
 	return err ? err : waves_plan(w, groups);
 }
 

@@ -138,10 +138,13 @@ int dl_waves_drain(struct waves *w)
 		dl_verify_moving_entries(w->moving, i, &lid, &n);
 		memset(w->refused[i], 0, n);
 	}
-	if (w->out->nsteps)
-		w->out->steps[w->out->nsteps - 1].drain = true;
+	if (!err && !w->out->nsteps && !dl_waves_step(w, DL_TRANSITION_WAIT))
+		err = -ENOMEM;
+	if (err)
+		return err;
+	w->out->steps[w->out->nsteps - 1].drain = true;
 	w->out->needs_drain = true;
-	return err ? err : dl_verify_moving_drain(w->moving);
+	return dl_verify_moving_drain(w->moving);
 }
 
 /* ---- whom it interrupts -------------------------------------------------------- */

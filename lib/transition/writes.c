@@ -341,8 +341,12 @@ int dl_transition_check_plan(const struct dl_transition *t, enum dl_transition_o
 {
 	const struct dl_tables *all[2] = { t->opened, t->held };
 	struct dl_verify_common *common;
-	int err = dl_verify_common_new(all, 2, NULL, log, &common);
+	struct dl_verify_options o;
+	int err;
 
+	dl_verify_options_init(&o);
+	o.orphans = t->orphans.n ? &t->orphans : NULL;
+	err = dl_verify_common_new(all, 2, &o, log, &common);
 	memset(out, 0, sizeof(*out));
 	if (err)
 		return err;

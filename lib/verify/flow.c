@@ -118,6 +118,61 @@ uint32_t dl_verify_flow_inject(struct dl_verify_flow *f, const struct dl_verify_
 	return set;
 }
 
+/* ---- orphans ---------------------------------------------------------------- */
+
+uint32_t dl_verify_orphans_of(const struct dl_verify_orphans *o, uint32_t lid)
+{
+	uint32_t low = 0, high = o->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (o->list[middle].lid < lid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+unsigned int dl_verify_orphans_vl(const struct dl_verify_orphans *o, uint32_t s, unsigned int in,
+				  unsigned int out, unsigned int sl)
+{
+	const struct dl_tables *t = o->held;
+	unsigned int nports = dl_fabric_switch_node(t->fabric, s)->nports;
+	uint16_t row = out <= nports ? t->sl2vl[t->sl2vl_first[s] + in * (nports + 1u) + out] :
+				       DL_TABLES_NO_ROW;
+
+	return row == DL_TABLES_NO_ROW ? 15 : dl_tables_sl2vl_get(t->rows[row], sl);
+}
+
+uint32_t dl_verify_flow_orphans(struct dl_verify_flow *f, const struct dl_verify_orphans *o,
+				uint16_t lid, uint32_t s, unsigned int out)
+{
+	const struct dl_verify_net *net = f->net;
+	struct dl_verify_set set = { { 0 } };
+	bool any = false;
+
+	for (uint32_t i = dl_verify_orphans_of(o, lid); i < o->n && o->list[i].lid == lid; i++) {
+		const struct dl_verify_orphan *p = &o->list[i];
+		unsigned int sls = net->sls ? net->alive : p->sls & net->alive;
+
+		if (p->sw != s)
+			continue;
+		sls |= net->levels > 1 ? sls << 8 & net->alive : 0;
+		for (; sls; sls &= sls - 1) {
+			unsigned int sl = __builtin_ctz(sls);
+			unsigned int vl = dl_verify_orphans_vl(o, s, p->in, out, sl);
+
+			if (vl >= net->nvl || vl == 15)
+				continue;
+			set.w[vl / 4] |= UINT64_C(1) << (16 * (vl % 4) + sl);
+			any = true;
+		}
+	}
+	return any ? dl_verify_sets_add(&f->sets, &set) : 0;
+}
+
 /* ---- from switch to switch ------------------------------------------------- */
 
 /* A switch's next hop through a port, and what its own end ports send there. */
@@ -143,6 +198,10 @@ static ALWAYS_INLINE void flow_set_out(struct dl_verify_flow *f, const struct dl
 	stop->slot = net->hop_slot[at];
 	stop->set = s == c->root || f->sls_of ? dl_verify_flow_inject(f, c, s, stop->out) :
 						flow_inject_all(f, c, s, stop->slot);
+	if (net->orphans)
+		stop->set = dl_verify_sets_union(&f->sets, stop->set,
+						 dl_verify_flow_orphans(f, net->orphans, c->lid, s,
+									stop->out));
 	stops[width * hop->next].waits++;
 }
 

@@ -219,6 +219,8 @@ struct dl_verify_net {
 	bool certain;	  /* leave those links out of cycles */
 	uint64_t without_vl;
 
+	const struct dl_verify_orphans *orphans;       /* packets that count as well; NULL: none */
+	const struct dl_verify_orphans *group_orphans; /* ... to groups, by ports without a cable */
 	const bool *left_out; /* by LID: its packets are counted elsewhere; NULL: none */
 	bool *rings;	      /* by LID: set if its entries lead round; NULL: not asked */
 };
@@ -403,6 +405,17 @@ void dl_verify_flow_forget(struct dl_verify_flow *f);
  */
 int dl_verify_flow_run(struct dl_verify_flow *f, const struct dl_verify_column *c,
 		       const uint8_t *other);
+
+/* A LID's first orphan, or the number of all. */
+uint32_t dl_verify_orphans_of(const struct dl_verify_orphans *o, uint32_t lid);
+
+/* The orphans of a LID that leave a switch by a port.  The set's number. */
+uint32_t dl_verify_flow_orphans(struct dl_verify_flow *f, const struct dl_verify_orphans *o,
+				uint16_t lid, uint32_t s, unsigned int out);
+
+/* The VL of orphans at a switch; 15 or more: they are dropped. */
+unsigned int dl_verify_orphans_vl(const struct dl_verify_orphans *o, uint32_t s, unsigned int in,
+				  unsigned int out, unsigned int sl);
 
 /* What the end ports of a switch send to a column's LID out of a port, by sls_of or path SLs. */
 uint32_t dl_verify_flow_inject(struct dl_verify_flow *f, const struct dl_verify_column *c,

@@ -37,7 +37,7 @@
 
 uint32_t dl_verify_moving_count(const struct dl_verify_moving *m)
 {
-	return m->nlids;
+	return m->nmoving;
 }
 
 const struct dl_verify_entry *dl_verify_moving_entries(const struct dl_verify_moving *m, uint32_t i,
@@ -138,6 +138,13 @@ static void moving_shrink(struct dl_verify_moving *m, struct moving_lid *l)
 
 int dl_verify_moving_drain(struct dl_verify_moving *m)
 {
+	while (m->leaving.ndeps) {
+		const struct moving_dep *d = &m->leaving.deps[--m->leaving.ndeps];
+
+		for (uint64_t gone = d->bits; gone; gone &= gone - 1)
+			dl_verify_moving_drop(m, dl_verify_moving_word(m, d),
+					      __builtin_ctzll(gone));
+	}
 	for (uint32_t i = 0; i < m->nlids && !m->flow.sets.failed; i++) {
 		struct moving_lid *l = &m->lids[i];
 
@@ -150,6 +157,7 @@ int dl_verify_moving_drain(struct dl_verify_moving *m)
 			l->entries[k].time = DL_VERIFY_STAYS;
 		}
 		l->moved = false;
+		l->norphans = 0;
 		moving_shrink(m, l);
 	}
 	return m->flow.sets.failed ? -ENOMEM : 0;
@@ -285,6 +293,26 @@ int dl_verify_moving_blockers(struct dl_verify_moving *m, const struct dl_verify
 
 /* ---- a beginning --------------------------------------------------------- */
 
+static uint32_t moving_count_orphans(const struct dl_verify_moving *m, uint32_t lid)
+{
+	return m->orphans ? dl_verify_orphans_of(m->orphans, lid + 1) -
+				    dl_verify_orphans_of(m->orphans, lid) :
+			    0;
+}
+
+static int moving_begin_lid(struct dl_verify_moving *m, struct moving_lid *l, uint16_t lid,
+			    uint32_t n)
+{
+	l->lid = lid;
+	l->owner = m->held->fabric->lid_port[lid];
+	l->norphans = moving_count_orphans(m, lid);
+	l->first_orphan = l->norphans ? dl_verify_orphans_of(m->orphans, lid) : 0;
+	l->moved = l->norphans != 0;
+	l->column = dl_arena_alloc(&m->arena, m->net.nsw + 1);
+	l->entries = dl_arena_array(&m->arena, n + 1ul, sizeof(*l->entries));
+	return l->column && l->entries ? 0 : -ENOMEM;
+}
+
 /* Which LIDs count, and with how many entries; or -ENOMEM. */
 static int moving_count_lids(struct dl_verify_moving *m, uint32_t *n)
 {
@@ -299,24 +327,21 @@ static int moving_count_lids(struct dl_verify_moving *m, uint32_t *n)
 				n[k * DL_VERIFY_BLOCK + __builtin_ctzll(differ)]++;
 		}
 	}
-	for (uint32_t i = 0; i < m->nextra; i++)
-		n[m->extra[i].lid]++;
-	for (uint32_t lid = 1; lid <= held->top_lid; lid++)
-		m->nlids += n[lid] != 0;
+	for (uint32_t i = 0; i < m->change->nextra; i++)
+		n[m->change->extra[i].lid]++;
+	for (uint32_t lid = 1; lid <= held->top_lid; lid++) {
+		m->nmoving += n[lid] != 0;
+		m->nlids += n[lid] || moving_count_orphans(m, lid);
+	}
 	m->lids = dl_arena_array(&m->arena, m->nlids + 1ul, sizeof(*m->lids));
 	if (!m->lids)
 		return -ENOMEM;
 	l = m->lids;
-	for (uint32_t lid = 1; lid <= held->top_lid; lid++) {
-		if (!n[lid])
-			continue;
-		l->lid = lid;
-		l->owner = held->fabric->lid_port[lid];
-		l->column = dl_arena_alloc(&m->arena, m->net.nsw + 1);
-		l->entries = dl_arena_array(&m->arena, n[lid], sizeof(*l->entries));
-		if (!l->column || !l->entries)
-			return -ENOMEM;
-		l++;
+	for (unsigned int pass = 0; pass < 2; pass++) {
+		for (uint32_t lid = 1; lid <= held->top_lid; lid++)
+			if (pass ? !n[lid] && moving_count_orphans(m, lid) : n[lid] != 0)
+				if (moving_begin_lid(m, l++, lid, n[lid]))
+					return -ENOMEM;
 	}
 	return 0;
 }
@@ -349,10 +374,10 @@ static int moving_list_lids(struct dl_verify_moving *m)
 				moving_list_entry(m, l, s);
 		}
 	}
-	for (uint32_t k = 0; k < m->nextra && !err; k++)
+	for (uint32_t k = 0; k < m->change->nextra && !err; k++)
 		for (uint32_t i = 0; i < m->nlids; i++)
-			if (m->lids[i].lid == m->extra[k].lid)
-				moving_list_entry(m, &m->lids[i], m->extra[k].sw);
+			if (m->lids[i].lid == m->change->extra[k].lid)
+				moving_list_entry(m, &m->lids[i], m->change->extra[k].sw);
 	return err;
 }
 
@@ -382,9 +407,40 @@ static int moving_init(struct dl_verify_moving *m)
 			     dl_verify_moving_neighbours, m);
 }
 
+/* What groups add that are closed: all of theirs, less what is permanent. */
+static int moving_begin_leaving(struct dl_verify_moving *m)
+{
+	struct dl_verify_net *net = &m->net;
+	size_t npairs = net->pair_first[net->nsw], n = npairs * net->words;
+	uint64_t *permanent = dl_arena_array(&m->arena, n + 1, sizeof(*permanent));
+	int err;
+
+	if (!permanent)
+		return -ENOMEM;
+	memcpy(permanent, net->deps, n * sizeof(*permanent));
+	err = dl_verify_multicast(net, m->change->leaving, m->multicast_sls, NULL, 0);
+	m->nedges = 0;
+	for (uint32_t l = 0; l < net->links.n && !err; l++) {
+		uint32_t to = net->links.link[l].to;
+
+		for (uint32_t out = net->links.first[to]; out < net->links.first[to + 1]; out++)
+			for (unsigned int w = 0; w < net->words; w++) {
+				struct moving_dep d = { l, out, w, 0 };
+				size_t at = dl_verify_moving_word(m, &d);
+
+				d.bits = net->deps[at] & ~permanent[at];
+				if (d.bits)
+					m->edges[m->nedges++] = d;
+			}
+	}
+	memcpy(net->deps, permanent, n * sizeof(*permanent));
+	if (!err)
+		dl_verify_moving_add(m, m->edges, m->nedges, false);
+	return err ? err : moving_note(m, &m->leaving);
+}
+
 /* What is permanent, and what the LIDs have by the old entries. */
-static int moving_begin(struct dl_verify_moving *m, const struct dl_tables *joined,
-			const struct dl_verify_options *o)
+static int moving_begin(struct dl_verify_moving *m, const struct dl_verify_options *o)
 {
 	int err = dl_verify_unicast(&m->net, NULL, 0);
 
@@ -392,7 +448,9 @@ static int moving_begin(struct dl_verify_moving *m, const struct dl_tables *join
 		err = dl_verify_add_granted(&m->net, m->held, o);
 	m->multicast_sls = o->multicast_sls & m->net.alive;
 	if (!err)
-		err = dl_verify_multicast(&m->net, joined, m->multicast_sls, NULL, 0);
+		err = dl_verify_multicast(&m->net, m->change->joined, m->multicast_sls, NULL, 0);
+	if (!err && m->change->leaving)
+		err = moving_begin_leaving(m);
 	if (!err)
 		err = dl_verify_moving_begin_flow(m);
 	for (uint32_t i = 0; i < m->nlids && !err; i++)
@@ -407,10 +465,7 @@ static int moving_begin(struct dl_verify_moving *m, const struct dl_tables *join
 	return err;
 }
 
-int dl_verify_moving_new(const struct dl_tables *held, const struct dl_tables *closed,
-			 const struct dl_tables *opened, const struct dl_tables *groups,
-			 const struct dl_tables *joined, const struct dl_verify_extra *extra,
-			 uint32_t nextra, struct dl_verify_moving **out)
+int dl_verify_moving_new(const struct dl_verify_change *change, struct dl_verify_moving **out)
 {
 	struct dl_verify_moving *m = calloc(1, sizeof(*m));
 	struct dl_verify_options o;
@@ -419,23 +474,24 @@ int dl_verify_moving_new(const struct dl_tables *held, const struct dl_tables *c
 	if (!m)
 		return -ENOMEM;
 	dl_verify_options_init(&o);
-	if (dl_tables_any_sl(held) || dl_tables_any_sl(opened))
+	if (dl_tables_any_sl(change->held) || dl_tables_any_sl(change->opened))
 		o.sls = o.multicast_sls = DL_VERIFY_ANY_SL;
-	m->held = held;
-	m->opened = opened;
-	m->extra = extra;
-	m->nextra = nextra;
-	m->kept = *opened;
-	m->kept.lft = closed->lft;
-	m->kept.groups = groups->groups;
-	m->kept.ngroups = groups->ngroups;
+	m->change = change;
+	m->held = change->held;
+	m->opened = change->opened;
+	m->orphans = change->orphans;
+	m->kept = *change->opened;
+	m->kept.lft = change->closed->lft;
+	m->kept.groups = change->groups->groups;
+	m->kept.ngroups = change->groups->ngroups;
 	err = dl_verify_net_init(&m->net, &m->arena, &m->kept, &o);
+	m->net.group_orphans = change->orphans;
 	if (!err)
 		err = moving_init(m);
 	if (!err)
 		err = moving_list_lids(m);
 	if (!err)
-		err = moving_begin(m, joined, &o);
+		err = moving_begin(m, &o);
 	if (err) {
 		dl_verify_moving_free(m);
 		return err;
@@ -459,6 +515,7 @@ void dl_verify_moving_free(struct dl_verify_moving *m)
 		free(m->lids[i].seeds);
 		free(m->lids[i].deps);
 	}
+	free(m->leaving.deps);
 	dl_verify_flow_release(&m->flow);
 	free(m->items);
 	free(m->votes);

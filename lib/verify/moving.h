@@ -29,7 +29,8 @@ struct moving_lid {
 	uint32_t nseeds, seeds_cap;
 	struct moving_dep *deps; /* of its packets, as counted */
 	uint32_t ndeps, deps_cap;
-	bool moved; /* since the last drain */
+	uint32_t first_orphan, norphans; /* none after a drain */
+	bool moved;			 /* since the last drain; or there are orphans */
 };
 
 /* Packets on a link that have not been followed further yet. */
@@ -47,15 +48,16 @@ struct dl_verify_moving {
 	struct dl_arena arena;
 	struct dl_verify_net net;
 	const struct dl_tables *held, *opened;
-	const struct dl_verify_extra *extra; /* entries that do not differ, and may move */
-	uint32_t nextra;
+	const struct dl_verify_change *change; /* while it begins */
 	struct dl_tables kept; /* entries on which both agree, and the groups that count */
 	uint16_t multicast_sls;
 	struct dl_verify_flow flow; /* of packets that go by entries that stay, and its sets */
+	const struct dl_verify_orphans *orphans; /* or NULL */
+	struct moving_lid leaving; /* groups that count until the first drain: their deps */
 	struct moving_lid *lids;
-	uint32_t nlids;
-	uint16_t *count; /* by pair and bit */
-	uint64_t *live;	 /* by pair and word: which counts are not 0 */
+	uint32_t nlids, nmoving; /* those with entries come first */
+	uint16_t *count;	 /* by pair and bit */
+	uint64_t *live;		 /* by pair and word: which counts are not 0 */
 	struct dl_order order;
 	/* One LID: */
 	uint32_t *entry_at;	    /* by switch: number of the entry plus 1; 0: it stays */

@@ -258,6 +258,16 @@ void dl_verify_moving_follow(struct dl_verify_moving *m, const struct moving_lid
 							  m->net.links.link[link[i]].out),
 				    at[i]);
 	}
+	for (uint32_t k = l->first_orphan; k < l->first_orphan + l->norphans; k++) {
+		uint32_t link[2], s = m->orphans->list[k].sw;
+		unsigned int at[2], n = moving_hops(m, l, s, 0, link, at);
+
+		for (unsigned int i = 0; i < n; i++)
+			moving_push(m, link[i],
+				    dl_verify_flow_orphans(&m->flow, m->orphans, l->lid, s,
+							   m->net.links.link[link[i]].out),
+				    at[i]);
+	}
 	for (unsigned int time = 0; time <= m->last; time++) {
 		while (m->first[time]) {
 			const struct moving_item item = m->items[m->first[time]];

@@ -171,6 +171,33 @@ static void spread_inject(struct spread *sp, uint32_t s)
 	}
 }
 
+/* Packets that came by a cable of the group's which has gone. */
+static void spread_orphans(struct spread *sp, uint32_t s)
+{
+	const struct dl_fabric_node *n = dl_fabric_switch_node(sp->net->f, s);
+	const uint64_t *mask = mask_of(sp, s);
+
+	FOR_EACH_PORT(in, mask, n->nports)
+	{
+		if (!in || sp->net->f->ports[n->first_port + in].peer != DL_NONE)
+			continue;
+		FOR_EACH_PORT(out, mask, n->nports)
+		{
+			uint32_t link = dl_verify_net_link(sp->net, s, out);
+
+			for (unsigned int left = sp->sls; left && link != DL_NONE;
+			     left &= left - 1) {
+				unsigned int sl = __builtin_ctz(left);
+				unsigned int vl = dl_verify_orphans_vl(sp->net->group_orphans, s,
+								       in, out, sl);
+
+				if (vl < sp->net->nvl && vl != 15)
+					spread_push(sp, link, vl, 1u << sl);
+			}
+		}
+	}
+}
+
 static void spread_all(struct spread *sp)
 {
 	const struct dl_verify_net *net = sp->net;
@@ -178,6 +205,8 @@ static void spread_all(struct spread *sp)
 	sp->nwork = 0;
 	for (uint32_t i = 0; i < sp->nmembers; i++)
 		spread_inject(sp, sp->members[i]);
+	for (uint32_t i = 0; i < sp->nmembers && net->group_orphans; i++)
+		spread_orphans(sp, sp->members[i]);
 	for (uint32_t done = 0; done < sp->nwork; done++) {
 		const struct work w = sp->work[done];
 		const struct dl_fabric_link *link = &net->links.link[w.link];

@@ -448,6 +448,7 @@ int dl_verify_net_init(struct dl_verify_net *net, struct dl_arena *arena, const 
 	net->nsw = net->f->nswitches;
 	net->sls = o->sls; /* of any, those in use show when the maps are laid out */
 	net->adapters_only = o->adapters_only;
+	net->orphans = net->group_orphans = o->orphans;
 	net->levels = dl_verify_net_levels(t, o);
 	err = lay_out_links(net);
 	if (!err)

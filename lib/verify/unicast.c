@@ -45,8 +45,10 @@ static bool same_ways(const struct pass *p, const struct dl_verify_column *a,
 {
 	uint32_t r = a->root, nsw = p->net->nsw;
 
-	return r == b->root && reaches_owner(a) && reaches_owner(b) && a->sl == b->sl &&
-	       !memcmp(a->out, b->out, r) && !memcmp(a->out + r + 1, b->out + r + 1, nsw - r - 1);
+	/* Orphans are those of one LID. */
+	return !p->net->orphans && r == b->root && reaches_owner(a) && reaches_owner(b) &&
+	       a->sl == b->sl && !memcmp(a->out, b->out, r) &&
+	       !memcmp(a->out + r + 1, b->out + r + 1, nsw - r - 1);
 }
 
 /* ---- one class --------------------------------------------------------- */

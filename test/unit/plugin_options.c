@@ -44,8 +44,8 @@ static void assert_default(const struct dl_plugin_options *o)
 	assert_null(o->dump_dir);
 	assert_null(o->metrics);
 	assert_int_equal(o->transitions, 1);
-	assert_int_equal(o->drain_ms, 100);
-	assert_int_equal(o->drain_seconds, 60);
+	assert_int_equal(o->drain_ms, DL_PLUGIN_DRAIN_SEEN);
+	assert_int_equal(o->drain_seconds, 30);
 	assert_true(o->hoq_life < 0);
 }
 

@@ -269,6 +269,10 @@ static void add_step(struct model *w, uint32_t i)
 
 	if (s->kind == DL_TRANSITION_MAPS)
 		return;
+	if (s->kind == DL_TRANSITION_WAIT) {
+		w->drains[w->nsets - 1] = s->drain;
+		return;
+	}
 	for (uint32_t k = 0; k < w->steps.nmoves; k++) {
 		const struct dl_transition_move *m = &w->steps.moves[k];
 

@@ -45,7 +45,7 @@ struct replay {
 };
 
 struct waves_tally {
-	uint32_t plans, moves, drains, detours, closed, phases, unsafe, interrupted;
+	uint32_t plans, moves, drains, detours, closed, phases, unsafe, interrupted, direct;
 };
 
 /* ---- the model ------------------------------------------------------------- */
@@ -63,11 +63,10 @@ static uint32_t next_switch(const struct replay *r, uint32_t s, unsigned int por
 					   dl_fabric_peer_switch(r->f, n->first_port + port);
 }
 
-static unsigned int model_vl(const struct replay *r, uint32_t s, unsigned int in, unsigned int out,
-			     unsigned int sl)
+static unsigned int model_vl(const struct dl_tables *t, uint32_t s, unsigned int in,
+			     unsigned int out, unsigned int sl)
 {
-	const struct dl_tables *t = r->now;
-	unsigned int nports = r->f->nodes[r->f->switches[s]].nports;
+	unsigned int nports = t->fabric->nodes[t->fabric->switches[s]].nports;
 	uint16_t row = t->sl2vl[t->sl2vl_first[s] + in * (nports + 1u) + out];
 
 	return dl_tables_sl2vl_get(row == DL_TABLES_NO_ROW ? 0 : t->rows[row], sl);
@@ -95,7 +94,7 @@ static bool go_on(struct replay *r, uint32_t lid, unsigned int sl, uint32_t from
 
 		if (next_switch(r, s, out) == DL_NONE || (lid == GROUP && out == in))
 			continue;
-		vl = model_vl(r, s, in, out, sl);
+		vl = model_vl(r->now, s, in, out, sl);
 		if (vl >= VLS)
 			continue;
 		more |= !met[channel(s, out, vl)];
@@ -194,6 +193,92 @@ static void drained(struct replay *r)
 	assert_no_cycle(r);
 }
 
+/* ---- packets that came by a cable which has gone ------------------------------- */
+
+struct orphans {
+	struct replay *r;
+	const struct dl_tables *from; /* tables of the fabric before */
+	struct dl_fabric_match now;   /* what has become of it */
+	uint32_t lid;
+	unsigned int sl;
+	bool *seen; /* by channel before, and whether they came by such a cable */
+};
+
+static const uint64_t *group_ports(const struct dl_tables *t, uint32_t s)
+{
+	static const uint64_t none[DL_TABLES_MASK_WORDS];
+
+	return t->ngroups ? dl_tables_mask(&t->groups[0].masks, s) : none;
+}
+
+/* Along the old entries of the old fabric, hop by hop. */
+static void walk_before(struct orphans *o, uint32_t s, unsigned int in, bool orphan)
+{
+	const struct dl_fabric *f = o->from->fabric;
+	const struct dl_fabric_node *n = dl_fabric_switch_node(f, s);
+	uint8_t port = dl_tables_lft(o->from, s, o->lid);
+	uint64_t left = o->lid == GROUP ? group_ports(o->from, s)[0] :
+			port < 64	? UINT64_C(1) << port :
+					  0;
+
+	for (; left; left &= left - 1) {
+		unsigned int out = __builtin_ctzll(left), vl;
+		uint32_t here = n->first_port + out, s_now = dl_fabric_match_switch(&o->now, s);
+		bool gone = s_now == DL_NONE || dl_fabric_match_recabled(&o->now, s, out);
+		bool *seen;
+
+		if (!out || out > n->nports || dl_fabric_peer_switch(f, here) == DL_NONE ||
+		    (o->lid == GROUP && out == in))
+			continue;
+		vl = model_vl(o->from, s, in, out, o->sl);
+		seen = &o->seen[2 * channel(s, out, vl) + orphan];
+		if (vl >= VLS || *seen)
+			continue;
+		*seen = true;
+		if (orphan && !gone)
+			o->r->met[(o->lid * (size_t)16 + o->sl) * o->r->nch +
+				  channel(s_now, out, vl)] = true;
+		walk_before(o, dl_fabric_peer_switch(f, here), f->ports[f->ports[here].peer].num,
+			    orphan || gone);
+	}
+}
+
+/* What was under way when cables failed, and has passed them, is where it is. */
+static void add_orphans(struct replay *r, const struct dl_tables *from)
+{
+	const struct dl_fabric *f = from->fabric;
+	struct orphans o = { .r = r, .from = from };
+	size_t nseen = 2ul * f->nswitches * PORTS * VLS;
+
+	assert_int_equal(dl_fabric_match(f, r->f, &o.now), 0);
+	o.seen = calloc(nseen, sizeof(*o.seen));
+	assert_non_null(o.seen);
+	for (o.lid = 0; o.lid <= r->now->top_lid && o.lid <= from->top_lid; o.lid++) {
+		for (o.sl = 0; o.sl < 16; o.sl++) {
+			memset(o.seen, 0, nseen);
+			for (uint32_t p = 0; p < f->nports; p++) {
+				unsigned int sl = dl_tables_path_sl(from, p, o.lid);
+				uint32_t s = dl_fabric_is_end_port(f, p) ?
+						     dl_fabric_access_switch(f, p) :
+						     DL_NONE;
+
+				if (s != DL_NONE &&
+				    (r->any_sl ||
+				     (o.lid == GROUP ? o.sl % 8 == 0 : o.sl % 8 == sl)))
+					walk_before(&o, s,
+						    f->ports[p].num ?
+							    f->ports[f->ports[p].peer].num :
+							    0,
+						    false);
+			}
+		}
+		spread(r, o.lid);
+	}
+	assert_no_cycle(r);
+	dl_fabric_match_release(&o.now);
+	free(o.seen);
+}
+
 /* ---- whom it interrupts ------------------------------------------------------ */
 
 static bool model_arrives(const struct replay *r, const struct dl_tables *t, uint32_t src,
@@ -264,13 +349,6 @@ static void replay_barrier(struct replay *r, const struct dl_transition_move *m,
 	free(done);
 }
 
-static const uint64_t *group_ports(const struct dl_tables *t, uint32_t s)
-{
-	static const uint64_t none[DL_TABLES_MASK_WORDS];
-
-	return t->ngroups ? dl_tables_mask(&t->groups[0].masks, s) : none;
-}
-
 /* Masks are written in any order: the ports of both, and then those of the second. */
 static void replay_groups(struct replay *r, const struct dl_tables *to)
 {
@@ -300,7 +378,7 @@ static void replay_plan(struct replay *r)
 			replay_barrier(r, &m[at], end - at);
 			at = end;
 		}
-		if (at == first)
+		if (at == first && step->kind != DL_TRANSITION_WAIT)
 			replay_groups(r, step->kind == DL_TRANSITION_CLOSE ? r->t->closed :
 									     r->t->opened);
 		if (i == 0)
@@ -311,7 +389,7 @@ static void replay_plan(struct replay *r)
 	assert_int_equal(at, n);
 }
 
-static void check_plan(struct draw *d, const struct dl_transition *t,
+static void check_plan(struct draw *d, const struct dl_transition *t, const struct dl_tables *from,
 		       const struct dl_transition_waves *plan, bool any_sl,
 		       struct waves_tally *tally)
 {
@@ -333,20 +411,51 @@ static void check_plan(struct draw *d, const struct dl_transition *t,
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		r.group[s] = group_ports(t->held, s)[0];
 	drained(&r);
+	add_orphans(&r, from);
 	replay_plan(&r);
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		assert_memory_equal(r.now->lft + s * (size_t)t->held->stride,
 				    t->opened->lft + s * (size_t)t->held->stride, nlids);
 	for (size_t i = 0; i < f->nports * nlids; i++)
 		pairs += r.interrupted[i];
-	assert_int_equal(pairs, plan->pairs_interrupted);
-	tally->interrupted += pairs != 0;
+	if (tally) {
+		assert_int_equal(pairs, plan->pairs_interrupted);
+		tally->interrupted += pairs != 0;
+	}
 	free(r.group);
 	free(r.met);
 	free(r.wait);
 	free(r.colour);
 	free(r.interrupted);
 	dl_tables_free(r.now);
+}
+
+/* All at once, where that is said to be safe in any order; groups afterwards. */
+static void check_direct(struct draw *d, const struct dl_transition *t,
+			 const struct dl_tables *from, bool any_sl, struct waves_tally *tally)
+{
+	const struct dl_fabric *f = t->opened->fabric;
+	struct dl_transition_step steps[2] = { { .barriers = 1 }, { .barriers = 1 } };
+	struct dl_transition_waves all = { .steps = steps, .nsteps = 2, .entries_closed = 1 };
+	struct dl_transition_result result;
+
+	assert_int_equal(dl_transition_check_plan(t, DL_TRANSITION_ANY, NULL, &result), 0);
+	all.moves = calloc(f->nswitches * (size_t)t->held->stride, sizeof(*all.moves));
+	assert_non_null(all.moves);
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		for (uint32_t lid = 1; lid <= t->held->top_lid; lid++)
+			if (dl_tables_lft(t->held, s, lid) != dl_tables_lft(t->opened, s, lid))
+				all.moves[all.nmoves++] = (struct dl_transition_move){
+					.sw = s,
+					.lid = lid,
+					.port = dl_tables_lft(t->opened, s, lid)
+				};
+	if (result.any_order && all.nmoves) {
+		tally->direct++;
+		check_plan(d, t, from, &all, any_sl, NULL);
+	}
+	free(all.moves);
+	dl_verify_mixture_release(&result.found);
 }
 
 /* ---- changes ---------------------------------------------------------------- */
@@ -431,8 +540,10 @@ static void check_change(struct draw *d, const struct dl_tables *from, const str
 	tally->plans++;
 	tally->phases += plan.in_phases;
 	tally->moves += plan.nmoves;
-	if (!plan.in_phases)
-		check_plan(d, &t, &plan, any_sl, tally);
+	if (!plan.in_phases) {
+		check_plan(d, &t, from, &plan, any_sl, tally);
+		check_direct(d, &t, from, any_sl, tally);
+	}
 	for (uint32_t i = 0; i < plan.nsteps; i++) {
 		const struct dl_transition_step *s = &plan.steps[i];
 
@@ -480,9 +591,9 @@ static void no_cycle_at_any_moment(void **state)
 	}
 	print_message("%u plans, %u in phases, %u not safe; %u entries moved, %u drains, %u steps "
 		      "of detours, "
-		      "%u that close, %u plans interrupt pairs\n",
+		      "%u that close, %u plans interrupt pairs, %u at once\n",
 		      tally.plans, tally.phases, tally.unsafe, tally.moves, tally.drains,
-		      tally.detours, tally.closed, tally.interrupted);
+		      tally.detours, tally.closed, tally.interrupted, tally.direct);
 	assert_true(tally.plans > n / 2 && tally.phases < tally.plans / 2);
 	assert_true(tally.unsafe <= tally.plans / 200);
 	assert_true(n < ROUNDS || (tally.drains && tally.detours && tally.closed));

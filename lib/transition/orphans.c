@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Packets that had passed a cable, or left an adapter, before it failed.
+ *
+ * No switch sends such packets any more, so whoever follows packets from their sources
+ * through the fabric as it is now misses them.  They come in by a port without a cable, or
+ * with another one, and go on: on VLs that depend on that port, by entries that are in
+ * force when they meet them.
+ *
+ * Method.  For each LID whose old entries lead across a cable that has gone, path SLs of all
+ * sources are handed on along these entries, in the old fabric, each switch after those that
+ * send to it; those on such a cable are what has passed it.  Where entries lead round, any
+ * SL may.  An adapter that has gone matters where no other end port of its switch sends on
+ * the same SLs and VLs.
+ *
+ * Complexity: switches and end ports, for each such LID.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "transition/internal.h"
+
+struct orphans {
+	const struct dl_tables *from;
+	struct dl_fabric_match now; /* the old fabric in the new one */
+	struct dl_arena arena;
+	bool *gone; /* by old port: packets that leave by it have passed a cable which has gone */
+	bool *lids; /* with entries for such ports */
+	uint16_t *sls;	 /* by old switch: what it sends on */
+	uint32_t *waits; /* ... how many that send to it are not done */
+	uint32_t *queue;
+	struct dl_verify_orphans *out;
+	uint32_t cap;
+};
+
+static int orphans_add(struct orphans *o, uint32_t in, uint16_t lid, uint16_t sls)
+{
+	const struct dl_fabric_port *p = &o->from->fabric->ports[in];
+	uint32_t sw = dl_fabric_match_switch(&o->now, o->from->fabric->nodes[p->node].sw);
+	struct dl_verify_orphans *out = o->out;
+
+	if (sw == DL_NONE || !sls)
+		return 0;
+	if (!dl_array_room(out->list, out->n, 1, &o->cap))
+		return -ENOMEM;
+	out->list[out->n++] =
+		(struct dl_verify_orphan){ .sw = sw, .lid = lid, .sls = sls, .in = p->num };
+	return 0;
+}
+
+/* The port by which a switch sends packets to a LID on to another switch, or DL_NONE. */
+static uint32_t orphans_port(const struct orphans *o, uint32_t s, uint16_t lid)
+{
+	const struct dl_fabric *f = o->from->fabric;
+	const struct dl_fabric_node *n = dl_fabric_switch_node(f, s);
+	unsigned int port = dl_tables_lft(o->from, s, lid);
+
+	return port && port <= n->nports &&
+			       dl_fabric_peer_switch(f, n->first_port + port) != DL_NONE ?
+		       n->first_port + port :
+		       DL_NONE;
+}
+
+static uint16_t orphans_sls(const struct orphans *o, uint32_t port, uint16_t lid)
+{
+	unsigned int sl = dl_tables_path_sl(o->from, port, lid);
+
+	return sl == DL_TABLES_NO_SL ? 0xFFFF : 1u << sl;
+}
+
+/* ---- adapters --------------------------------------------------------------- */
+
+/* Do packets that come in by a switch's port get the VLs of those from its port 0? */
+static bool orphans_like_port_0(const struct orphans *o, uint32_t sw, unsigned int in)
+{
+	const struct dl_tables *t = o->from;
+	unsigned int nports = dl_fabric_switch_node(t->fabric, sw)->nports;
+	bool alike = true;
+
+	for (unsigned int out = 1; out <= nports && alike; out++)
+		alike = t->sl2vl[t->sl2vl_first[sw] + out] ==
+			t->sl2vl[t->sl2vl_first[sw] + in * (nports + 1u) + out];
+	return alike;
+}
+
+static int orphans_of_adapter(struct orphans *o, uint32_t port)
+{
+	const struct dl_fabric *f = o->from->fabric;
+	uint32_t in = f->ports[port].peer, sw = dl_fabric_access_switch(f, port);
+	uint32_t own = dl_fabric_switch_node(f, sw)->first_port;
+	bool alike = orphans_like_port_0(o, sw, f->ports[in].num);
+	int err = 0;
+
+	for (uint32_t lid = 1; lid <= o->from->top_lid && !err; lid++) {
+		uint16_t sls = orphans_sls(o, port, lid);
+
+		if (!alike || sls != orphans_sls(o, own, lid))
+			err = orphans_add(o, in, lid, sls);
+	}
+	return err;
+}
+
+/* ---- cables between switches ------------------------------------------------ */
+
+/* Hand all packets to a LID on, switch by switch, and note those that pass such a cable. */
+static int orphans_of_lid(struct orphans *o, uint16_t lid)
+{
+	const struct dl_fabric *f = o->from->fabric;
+	uint32_t n = 0;
+	int err = 0;
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		uint32_t port = orphans_port(o, s, lid);
+
+		if (port != DL_NONE)
+			o->waits[dl_fabric_peer_switch(f, port)]++;
+	}
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		if (!o->waits[s])
+			o->queue[n++] = s;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t port = orphans_port(o, o->queue[i], lid), to;
+
+		if (port == DL_NONE)
+			continue;
+		to = dl_fabric_peer_switch(f, port);
+		o->sls[to] |= o->sls[o->queue[i]];
+		if (!--o->waits[to])
+			o->queue[n++] = to;
+	}
+	for (uint32_t s = 0; s < f->nswitches && !err; s++) {
+		uint32_t port = orphans_port(o, s, lid);
+
+		if (port != DL_NONE && o->gone[port])
+			err = orphans_add(o, f->ports[port].peer, lid,
+					  o->waits[s] ? 0xFFFF : o->sls[s]);
+	}
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		o->waits[s] = 0;
+	return err;
+}
+
+/* What the end ports of each switch send to a LID. */
+static void orphans_inject(struct orphans *o, uint16_t lid)
+{
+	const struct dl_fabric *f = o->from->fabric;
+
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		o->sls[s] = 0;
+	for (uint32_t p = 0; p < f->nports; p++) {
+		uint32_t s = f->ports[p].lid && dl_fabric_is_end_port(f, p) ?
+				     dl_fabric_access_switch(f, p) :
+				     DL_NONE;
+
+		if (s != DL_NONE && p != f->lid_port[lid])
+			o->sls[s] |= orphans_sls(o, p, lid);
+	}
+}
+
+/* ---- all ---------------------------------------------------------------------- */
+
+/* Ports whose cable has gone, and LIDs that go there.  Are there any? */
+static bool orphans_find_gone(struct orphans *o)
+{
+	const struct dl_fabric *f = o->from->fabric;
+	bool any = false;
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		const struct dl_fabric_node *n = dl_fabric_switch_node(f, s);
+		bool here = false;
+
+		for (unsigned int p = 1; p <= n->nports; p++)
+			here |= o->gone[n->first_port + p] =
+				dl_fabric_match_recabled(&o->now, s, p);
+		any |= here;
+		for (uint32_t lid = 1; here && lid <= o->from->top_lid; lid++) {
+			uint32_t port = orphans_port(o, s, lid);
+
+			o->lids[lid] |= port != DL_NONE && o->gone[port];
+		}
+	}
+	return any;
+}
+
+static int orphans_compare(const void *a, const void *b)
+{
+	const struct dl_verify_orphan *x = a, *y = b;
+
+	return x->lid != y->lid ? (x->lid > y->lid) - (x->lid < y->lid) :
+				  (x->sw > y->sw) - (x->sw < y->sw);
+}
+
+static int orphans_list(struct orphans *o)
+{
+	const struct dl_fabric *f = o->from->fabric;
+	int err = 0;
+
+	for (uint32_t p = 0; p < f->nports && !err; p++)
+		if (f->ports[p].lid && f->ports[p].num && dl_fabric_is_end_port(f, p) &&
+		    f->ports[p].peer != DL_NONE && o->gone[f->ports[p].peer])
+			err = orphans_of_adapter(o, p);
+	for (uint32_t lid = 1; lid <= o->from->top_lid && !err; lid++) {
+		if (!o->lids[lid])
+			continue;
+		orphans_inject(o, lid);
+		err = orphans_of_lid(o, lid);
+	}
+	if (o->out->n)
+		qsort(o->out->list, o->out->n, sizeof(*o->out->list), orphans_compare);
+	return err;
+}
+
+int dl_transition_find_orphans(const struct dl_tables *from, struct dl_transition *t)
+{
+	const struct dl_fabric *f = from->fabric;
+	struct orphans o = { .from = from, .out = &t->orphans };
+	int err;
+
+	t->orphans.held = t->held;
+	if (f == t->held->fabric)
+		return 0;
+	o.gone = dl_arena_zalloc(&o.arena, f->nports + 1ul);
+	o.lids = dl_arena_zalloc(&o.arena, from->top_lid + 1ul);
+	o.sls = dl_arena_array(&o.arena, f->nswitches + 1ul, sizeof(*o.sls));
+	o.waits = dl_arena_array(&o.arena, f->nswitches + 1ul, sizeof(*o.waits));
+	o.queue = dl_arena_array(&o.arena, f->nswitches + 1ul, sizeof(*o.queue));
+	err = o.gone && o.lids && o.sls && o.waits && o.queue ?
+		      dl_fabric_match(f, t->held->fabric, &o.now) :
+		      -ENOMEM;
+	if (!err && orphans_find_gone(&o))
+		err = orphans_list(&o);
+	dl_fabric_match_release(&o.now);
+	dl_arena_free(&o.arena);
+	return err;
+}

@@ -262,21 +262,26 @@ traced() {
 	echo '0xd1000001000000 "leaf"' >names
 	sim dateline snapshot --live --paths none --node-name-map names -q -o named
 	grep -q '"leaf"' named/dateline.net
+	sim ibqueryerrors --data >clean
+	grep '0 bad nodes' clean
+	dateline path now --counters clean | grep -x 'no cable has errors'
 	sim_console 'PerformanceSet "S_1_0_0"[1] PortCounters.SymbolErrorCounter=5'
 	sim_console 'PerformanceSet "S_2_0_0"[3] PortCounters.LinkDownedCounter=2'
 	sim_console 'PerformanceSet "S_1_0_0"[1] PortCounters.PortXmitWait=3000'
 	sim_console 'PerformanceSet "S_0_1_0"[2] PortCounters.PortXmitWait=1000'
 	sim_console 'PerformanceSet "S_0_1_0"[2] PortCountersExtended.PortXmitData=77000000000'
+	sim_console 'PerformanceSet "H_2_2_0_1"[1] PortCounters.PortRcvErrors=9'
 	sim ibqueryerrors --data >errors || true
 	for lid in $(dateline path now S_1_0_0 S_2_0_0 --json | jq '.paths[0] | .from.lid, .to.lid') \
 		"$(dateline path now S_1_0_0 S_0_1_0 --json | jq '.paths[0].to.lid')"; do
 		sim perfquery "$lid" 1 && sim perfquery "$lid" 2 && sim perfquery "$lid" 3 &&
 			sim perfquery -x "$lid" 2
 	done >queried
+	sim perfquery "$(dateline path now S_1_0_0 H_2_2_0_1 --json | jq '.paths[0].to.lid')" 1 >>queried
 	sim dateline report --live --counters live -q -o page.html
 	sed -n 's|.* id="data">\(.*\)</script>$|\1|p' page.html >page.json
 	[[ $(jq -c '[.counters.errors[] | .from.name, .from.port]' page.json) == \
-		'["S_2_0_0",3,"S_1_0_0",1]' ]]
+		'["S_2_0_0",3,"H_2_2_0_1",1,"S_1_0_0",1]' ]]
 	[[ $(jq '.counters.ways.wait | add' page.json) == 4000 ]]
 	# What was sent meanwhile does not matter.
 	for how in live errors queried; do
@@ -285,6 +290,7 @@ traced() {
 			.counters.out.SymbolErrorCounter) \(.counters.out.LinkDownedCounter) \(.flows)"),
 			(.waiting[] | "\(.from.name) \(.from.port) \(.share) \(.predicted_share)")' "$how.json") <<-END
 				link-down S_2_0_0 3 null 2 $(both_ways S_2_0_0/3 S_2_1_0/4)
+				errors H_2_2_0_1 1 null null null
 				errors S_1_0_0 1 5 null $(both_ways S_1_0_0/1 S_2_0_0/2)
 				S_1_0_0 1 0.75 null
 				S_0_1_0 2 0.25 null

@@ -237,6 +237,20 @@ whatif() {
 	count "$(jq .throughput_fraction run.json)" .after.emulation.throughput_fraction
 	dateline whatif f.dls --torus-config f.torus.conf --fail H_3_3_0_1 --scenario incast.yaml >text
 	grep -q '^Faster after the failure: fewer adapters send' text
+	# Groups are routed, too, where verify finds the loop that they close.
+	dateline gen 6 5 1 --fail-switch 3,2,0 -q -o h
+	dateline route h.net --torus-config h.torus.conf --mode classic --multicast all -q -o h
+	run -1 dateline verify h
+	whatif h --fail S_0_0_0/1 --scenario "$DL_TOP/conf/examples/emulate-deadlock-6x5.yaml"
+	count '[[false,true],[true,false],"the tables before it deadlock"]' \
+		'[[.before, .after | .credit_loop_free], [.before, .after | .emulation.deadlock], .faster_because]'
+	dateline route h.net --torus-config h.torus.conf --earlier h --fail S_0_0_0/1 \
+		--multicast keep -q -o after
+	dateline emulate after --scenario "$DL_TOP/conf/examples/emulate-deadlock-6x5.yaml" --json >run.json
+	count "$(jq .throughput_fraction run.json)" .after.emulation.throughput_fraction
+	dateline whatif h --fail S_0_0_0/1 --scenario "$DL_TOP/conf/examples/emulate-deadlock-6x5.yaml" >text 2>warned
+	grep -Eq '^deadlock +yes +no$' text
+	fails grep -q 'line 0' warned
 	# Only what is left can send.
 	sed -i 's/targets: \[0\]/&, sources: [H_3_3_0_1]/' incast.yaml
 	run -2 dateline whatif f.dls --torus-config f.torus.conf --fail S_3_3_0 --scenario incast.yaml

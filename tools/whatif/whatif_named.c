@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dateline/transition.h"
 #include "tools/emulate/emulate.h"
 #include "tools/path/path.h"
 #include "whatif.h"
@@ -200,6 +201,8 @@ static const char *named_reason(const struct named_side *b, const struct named_s
 	if (y->finished_ns * FASTER >= x->finished_ns && y->gbps <= x->gbps * FASTER &&
 	    y->fraction <= x->fraction * FASTER)
 		return NULL;
+	if (x->deadlock && !y->deadlock)
+		return "the tables before it deadlock";
 	if (y->unarrived > x->unarrived)
 		return "fewer packets arrive";
 	if (y->adapters < x->adapters)
@@ -331,6 +334,10 @@ static void named_print(const json_t *d, FILE *to)
 			"{after.emulation.sending_adapters:14}\n"
 			"packets that do not arrive    {before.emulation.not_arrived_packets:14}"
 			"{after.emulation.not_arrived_packets:14}\n");
+	if (tool_true_at(d, "before.emulation.deadlock") ||
+	    tool_true_at(d, "after.emulation.deadlock"))
+		tool_print(to, d, "deadlock                      {before.emulation.deadlock:14}"
+				  "{after.emulation.deadlock:14}\n");
 	tool_print(to, d, "\n");
 	named_print_cut_off(tool_at(d, "cut_off_adapters"), to);
 	tool_print(to, d,
@@ -385,11 +392,13 @@ static int named_before(struct tool *tool, const struct whatif *w, struct dl_tab
 	struct dl_route_result routed = { 0 };
 	int err = named_route(w, &w->whole, given ? NULL : &tool->log, &routed);
 
+	if (!err && t && !given)
+		err = tool_keep_groups(t, &routed);
 	if (!err && !given) {
 		*own = routed.tables;
 		routed.tables = NULL;
 	} else if (given && err != -ENOMEM) {
-		err = dl_tables_remap(t, w->whole.fabric, own);
+		err = dl_transition_hold(t, w->whole.fabric, own);
 		if (!err && !named_is_same(*own, routed.tables))
 			tool_assume(tool,
 				    "the tables of the snapshot are not those of the mode for "
@@ -466,6 +475,8 @@ int whatif_named(struct tool *tool, struct whatif *w, const struct named_request
 		err = fail_input(tool, r->input, r->fail, &w->whole, &left, failed);
 		if (!err)
 			err = named_route(w, &left, &tool->log, &routed);
+		if (!err)
+			err = tool_keep_groups(old, &routed);
 		refused = err && err != -ENOMEM && left.fabric;
 	}
 	if (!err || refused)

@@ -19,7 +19,8 @@ struct reading {
 	struct dl_fabric_index ports;
 	uint32_t port; /* of perfquery's heading, or DL_NONE */
 	uint64_t counters;
-	bool clean; /* ibqueryerrors' summary without a bad node */
+	uint32_t unknown; /* ports that are not in the fabric */
+	bool clean;	  /* ibqueryerrors' summary without a bad node */
 };
 
 /* Larger values win: the same counter comes with 32 and with 64 bits. */
@@ -76,6 +77,7 @@ static int counters_read_port_line(struct reading *r, struct dl_text *t)
 	if (err)
 		return err;
 	port = counters_find_port(r, guid, number);
+	r->unknown += port == DL_NONE;
 	for (char *at = strchr(t->at, '['); at; at = strchr(t->at, '[')) {
 		size_t len = strcspn(at + 1, " ]");
 		uint64_t value;
@@ -116,6 +118,7 @@ static int counters_read_heading(struct reading *r, struct dl_text *t)
 		end = lid && lid <= r->f->top_lid ? r->f->lid_port[lid] : DL_NONE;
 		if (end != DL_NONE && number != 255)
 			r->port = counters_port_of(r->f, r->f->ports[end].node, number);
+		r->unknown += r->port == DL_NONE && number != 255;
 	}
 	return 0;
 }
@@ -172,6 +175,10 @@ int dl_live_counters_read(const char *path, const struct dl_fabric *f, const str
 			       "%s: no counters: expected the output of ibqueryerrors or perfquery",
 		       path);
 		err = -EINVAL;
-	}
+	} else if (!err && !state && r.unknown)
+		dl_log(log, DL_LOG_WARNING,
+		       "%s: counters of %u port%s that %s not in this fabric are "
+		       "left out",
+		       path, r.unknown, r.unknown == 1 ? "" : "s", r.unknown == 1 ? "is" : "are");
 	return err ? err : state;
 }

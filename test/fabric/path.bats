@@ -376,6 +376,11 @@ traced() {
 		jq -e '.fabric.errors | length == 1 and .[0].counters.out == {SymbolErrorCounter: 1000}
 			and .[0].per_hour == 500'
 	run -2 dateline path now --earlier earlier --through S_1_0_0/2
+
+	# What the snapshot does not know is not passed over in silence.
+	counted 0xd1000909000000 2 SymbolErrorCounter 60000 >>counters
+	dateline path now --counters counters --json 2>/dev/null |
+		jq -e '.warnings == ["counters: counters of 1 port that is not in this fabric are left out"]'
 }
 
 @test "a job's bad cables, and the jobs that a bad cable hurts" {
@@ -409,4 +414,7 @@ traced() {
 	run -1 dateline path now --through S_0_0_0/1 --jobs unknown
 	[[ $output == *"unknown:1: job 9 is left out"* ]]
 	run -2 dateline path now --jobs squeue
+	printf 'JOBID|NODELIST\n7|H_[0-1]_0_0_1\n' >bars
+	run -2 dateline path now --counters counters --jobs bars
+	[[ $output == *bars:1:*"expected a job and its hosts"* ]]
 }

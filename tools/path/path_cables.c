@@ -192,6 +192,8 @@ static int jobs_line(void *context, struct dl_text *t)
 	char *hosts = t->at + strcspn(t->at, " \t");
 	int err;
 
+	if (strchr(t->at, '|'))
+		return dl_text_expected(t, "a job and its hosts with blanks between them");
 	if (t->line == 1 && !strncmp(t->at, "JOBID", 5)) {
 		j->squeue = true;
 		return 0;

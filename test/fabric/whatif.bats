@@ -237,6 +237,13 @@ whatif() {
 	count "$(jq .throughput_fraction run.json)" .after.emulation.throughput_fraction
 	dateline whatif f.dls --torus-config f.torus.conf --fail H_3_3_0_1 --scenario incast.yaml >text
 	grep -q '^Faster after the failure: fewer adapters send' text
+	# Each QoS level on its own.
+	whatif f.dls --torus-config f.torus.conf --fail S_3_3_0/1 --scenario \
+		"$DL_TOP/conf/examples/emulate-qos-mix.yaml"
+	dateline emulate f.dls --scenario "$DL_TOP/conf/examples/emulate-qos-mix.yaml" --json >run.json
+	count "$(jq -c '[.qos[] | [.level, .throughput_gbps, .latency_ns_p99]]' run.json)" \
+		'[.before.emulation.qos[] | [.level, .throughput_gbps, .latency_ns_p99]]'
+	count true '.before.emulation.qos[1].throughput_gbps != .after.emulation.qos[1].throughput_gbps'
 	# Groups are routed, too, where verify finds the loop that they close.
 	dateline gen 6 5 1 --fail-switch 3,2,0 -q -o h
 	dateline route h.net --torus-config h.torus.conf --mode classic --multicast all -q -o h

@@ -257,6 +257,21 @@ whatif() {
 	count "$(jq .throughput_fraction run.json)" .after.emulation.throughput_fraction
 	dateline whatif h --fail S_0_0_0/1 --scenario "$DL_TOP/conf/examples/emulate-deadlock-6x5.yaml" >text 2>warned
 	grep -Eq '^deadlock +yes +no$' text
+	fails grep 'sets SLs' text
+	# A deadlock on SLs of one's own is none of the tables'.
+	cat >own.yaml <<-END
+		duration_ns: 100000
+		buffer_blocks: 66
+		traffic:
+		  - {pattern: shift, by: 2, load: 1, sl: 0}
+		  - {pattern: shift, by: 3, load: 1, sl: 0}
+	END
+	run -1 dateline emulate f.dls --scenario own.yaml
+	[[ $output == *'carry SLs that the scenario sets, not those of their paths'* ]]
+	run -1 dateline whatif f.dls --fail S_1_1_0/3 --scenario own.yaml
+	[[ $output == *'(deadlock: the scenario sets SLs or VLs; path SLs are proven)'* ]]
+	run -1 dateline emulate h --scenario "$DL_TOP/conf/examples/emulate-deadlock-6x5.yaml"
+	[[ $output != *'that the scenario sets'* ]]
 	fails grep -q 'line 0' warned
 	# Only what is left can send.
 	sed -i 's/targets: \[0\]/&, sources: [H_3_3_0_1]/' incast.yaml

@@ -350,6 +350,12 @@ static void named_print_runs(const json_t *d, FILE *to)
 	}
 }
 
+/* What has no credit loop deadlocks where a scenario does not use its path SLs. */
+static bool named_sets_sls(const json_t *side)
+{
+	return tool_true_at(side, "credit_loop_free") && tool_true_at(side, "emulation.deadlock");
+}
+
 static void named_print(const json_t *d, FILE *to)
 {
 	tool_print(to, d,
@@ -373,6 +379,8 @@ static void named_print(const json_t *d, FILE *to)
 		tool_true_at(d, "after.credit_loop_free") ? "yes" : "no");
 	if (tool_has(d, "before.emulation"))
 		named_print_runs(d, to);
+	if (named_sets_sls(tool_at(d, "before")) || named_sets_sls(tool_at(d, "after")))
+		fprintf(to, "(deadlock: the scenario sets SLs or VLs; path SLs are proven)\n");
 	tool_print(to, d, "\n");
 	named_print_cut_off(tool_at(d, "cut_off_adapters"), to);
 	tool_print(to, d,

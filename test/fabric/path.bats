@@ -377,6 +377,13 @@ traced() {
 			and .[0].per_hour == 500'
 	run -2 dateline path now --earlier earlier --through S_1_0_0/2
 
+	# A counter that has stopped does not hide its cable.
+	counted 0xd1000100000000 2 SymbolErrorCounter 65535 PortXmitWait 4294967295 >stopped
+	cp stopped earlier
+	dateline path now --counters stopped --earlier earlier --json >found 2>/dev/null
+	jq -e '[.fabric.errors, .fabric.waiting | length] == [1, 1] and (.warnings[0] |
+		contains("2 counters have stopped at the maximum, such as PortXmitWait of \"S_1_0_0\" port 2"))' found
+
 	# What the snapshot does not know is not passed over in silence.
 	counted 0xd1000909000000 2 SymbolErrorCounter 60000 >>counters
 	dateline path now --counters counters --json 2>/dev/null |

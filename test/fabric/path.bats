@@ -417,6 +417,12 @@ traced() {
 		(0,0,0) "S_0_0_0" port 1 to (1,0,0) "S_1_0_0" port 2:
 		  job 7, 2 paths
 	END
+	# A host of two adapters is one host.
+	sed -E 's/# "H_(._._.)_([12])"/# "n\1 mlx5_\2"/' now.net >rails.net
+	dateline route rails.net --torus-config now.torus.conf -q -o rails
+	dateline path rails --job 'n0_[0-1]_0' --json | jq -e '.job.end_ports == 4'
+	echo '9 n0_0_0,n1_0_0' | dateline path rails --through S_0_0_0/1 --jobs - |
+		grep -x '  job 9, 8 paths'
 	printf '%s\n' '9 H_0_0_0_1 login1' >unknown
 	run -1 dateline path now --through S_0_0_0/1 --jobs unknown
 	[[ $output == *"unknown:1: job 9 is left out"* ]]

@@ -143,7 +143,8 @@ whatif() {
 		dateline diff f.dls g.dls
 	done
 	# LIDs stay; its adapter goes with a switch; what is cut off is named.
-	dateline route f.net --fail S_3_3_0 --fail H_0_0_0_1 -q -o f.dls
+	dateline route f.net --fail S_3_3_0 --fail H_0_0_0_1 -o f.dls 2>said
+	grep -q '29 switches, 57 LIDs routed' said
 	dateline verify f.dls --json >json
 	[[ $(jq -c '[.pairs, .delivered, .credit_loop]' json) == '[3192,true,false]' ]]
 	run -1 dateline route f.net --fail S_3_3_0/1 --fail S_3_3_0/2 --fail S_3_3_0/3 \

@@ -218,7 +218,11 @@ static int route_write_snapshot(const struct tool *tool, const struct request *r
 {
 	struct dl_snapshot s = { .tables = tables, .about.written = time(NULL) };
 	int err = dl_route_describe(in->torus, in->config, &r->options, &s);
+	const struct dl_fabric *f = in->fabric;
+	uint32_t lids = 0;
 
+	for (uint32_t lid = 1; lid <= f->top_lid; lid++)
+		lids += f->lid_port[lid] != DL_NONE;
 	if (!err)
 		err = route_add_conf(&s, &r->options, r->conf);
 	if (!err)
@@ -227,8 +231,7 @@ static int route_write_snapshot(const struct tool *tool, const struct request *r
 		dl_log(&tool->log, DL_LOG_VERBOSE, "%s", dl_tables_sl_demand(tables));
 	if (!err)
 		dl_log(&tool->log, DL_LOG_INFO, "%u switch%s, %u LID%s routed into %s",
-		       in->fabric->nswitches, tool_es(in->fabric->nswitches), in->fabric->top_lid,
-		       tool_s(in->fabric->top_lid), r->out);
+		       f->nswitches, tool_es(f->nswitches), lids, tool_s(lids), r->out);
 	s.tables = NULL; /* it is the result's */
 	dl_snapshot_release(&s);
 	return err;

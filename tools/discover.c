@@ -274,8 +274,8 @@ static void discover_print(const json_t *d, FILE *to)
 		   "\"{to.name}\" port {to.port}: {speed}, {gbps:0.1} Gbit/s; others "
 		   "{usual_gbps:0.1}\n{/}");
 	tool_print(to, d,
-		   "{*faults}{repair}{?from} {from} to {to}: \"{from_name}\" port {from_ports} to "
-		   "\"{to_name}\" port {to_ports}\n{/}"
+		   "{*faults}{repair}{?from} {from} to {to}: \"{from_name}\"{?from_ports} port "
+		   "{from_ports}{/} to \"{to_name}\"{?to_ports} port {to_ports}{/}\n{/}"
 		   "{!from} {port.guid} \"{port.name}\" port {port.port}"
 		   "{?to} to {to}, from{/}{!to} and{/}"
 		   " {other.guid} \"{other.name}\" port {other.port}\n{/}{/}");

@@ -72,6 +72,9 @@ enum dl_live_counter {
 /* Its name in the specification, such as "PortXmitWait". */
 const char *dl_live_counter_name(unsigned int counter);
 
+/* Is it at its maximum, where it stops? */
+bool dl_live_counter_stopped(unsigned int counter, uint64_t value);
+
 struct dl_live_counters {
 	uint64_t (*value)[DL_LIVE_COUNTERS]; /* by port index */
 	bool *known;			     /* by port index: has anything been read? */

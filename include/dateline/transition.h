@@ -39,6 +39,13 @@ struct dl_transition {
 };
 
 /*
+ * Tables as a fabric holds them, with groups, and path SLs to LIDs that nobody or
+ * another port owns there.  0 or -ENOMEM; dl_tables_free() releases *out.
+ */
+int dl_transition_hold(const struct dl_tables *from, const struct dl_fabric *f,
+		       struct dl_tables **out);
+
+/*
  * Plan a transition from tables of one fabric to those of another; nodes are
  * the same when their GUIDs are.  Cables that are not there any more carry
  * nothing; an entry for a port whose cable leads elsewhere now is closed from

@@ -13,29 +13,38 @@
 
 #include "live/internal.h"
 
-/* Fields of PortCounters, and those of PortCountersExtended that are wider. */
+/*
+ * Fields of PortCounters, and those of PortCountersExtended that are wider, or the bits of
+ * those that have no wider one.
+ */
 static const struct {
 	enum MAD_FIELDS field, wide; /* 0: none */
+	unsigned int bits;
 } fields[DL_LIVE_COUNTERS] = {
 	[DL_LIVE_XMIT_DATA] = { IB_PC_XMT_BYTES_F, IB_PC_EXT_XMT_BYTES_F },
 	[DL_LIVE_RCV_DATA] = { IB_PC_RCV_BYTES_F, IB_PC_EXT_RCV_BYTES_F },
 	[DL_LIVE_XMIT_PKTS] = { IB_PC_XMT_PKTS_F, IB_PC_EXT_XMT_PKTS_F },
 	[DL_LIVE_RCV_PKTS] = { IB_PC_RCV_PKTS_F, IB_PC_EXT_RCV_PKTS_F },
-	[DL_LIVE_XMIT_WAIT] = { IB_PC_XMT_WAIT_F, 0 },
-	[DL_LIVE_FIRST_ERROR] = { IB_PC_ERR_SYM_F, 0 },
-	{ IB_PC_LINK_RECOVERS_F, 0 },
-	{ IB_PC_LINK_DOWNED_F, 0 },
-	{ IB_PC_ERR_RCV_F, 0 },
-	{ IB_PC_ERR_PHYSRCV_F, 0 },
-	{ IB_PC_ERR_SWITCH_REL_F, 0 },
-	{ IB_PC_XMT_DISCARDS_F, 0 },
-	{ IB_PC_ERR_XMTCONSTR_F, 0 },
-	{ IB_PC_ERR_RCVCONSTR_F, 0 },
-	{ IB_PC_ERR_LOCALINTEG_F, 0 },
-	{ IB_PC_ERR_EXCESS_OVR_F, 0 },
-	{ IB_PC_QP1_DROP_F, 0 },
-	{ IB_PC_VL15_DROPPED_F, 0 },
+	[DL_LIVE_XMIT_WAIT] = { IB_PC_XMT_WAIT_F, 0, 32 },
+	[DL_LIVE_FIRST_ERROR] = { IB_PC_ERR_SYM_F, 0, 16 },
+	{ IB_PC_LINK_RECOVERS_F, 0, 8 },
+	{ IB_PC_LINK_DOWNED_F, 0, 8 },
+	{ IB_PC_ERR_RCV_F, 0, 16 },
+	{ IB_PC_ERR_PHYSRCV_F, 0, 16 },
+	{ IB_PC_ERR_SWITCH_REL_F, 0, 16 },
+	{ IB_PC_XMT_DISCARDS_F, 0, 16 },
+	{ IB_PC_ERR_XMTCONSTR_F, 0, 8 },
+	{ IB_PC_ERR_RCVCONSTR_F, 0, 8 },
+	{ IB_PC_ERR_LOCALINTEG_F, 0, 4 },
+	{ IB_PC_ERR_EXCESS_OVR_F, 0, 4 },
+	{ IB_PC_QP1_DROP_F, 0, 16 },
+	{ IB_PC_VL15_DROPPED_F, 0, 16 },
 };
+
+bool dl_live_counter_stopped(unsigned int counter, uint64_t value)
+{
+	return fields[counter].bits && value == (1ull << fields[counter].bits) - 1;
+}
 
 const char *dl_live_counter_name(unsigned int counter)
 {

@@ -2,7 +2,9 @@
 /*
  * Counters as the tools of infiniband-diags print them: ibqueryerrors, a line
  * for each port with "[Name == value ...]", and perfquery, a heading with LID
- * and port and then a line for each counter, "Name:.....value".
+ * and port and then a line for each counter, "Name:.....value".  ibqueryerrors
+ * names an adapter's port by the GUID of the port, and prints nothing but a
+ * summary where no port has errors.
  */
 #include "config.h"
 
@@ -14,8 +16,11 @@
 struct reading {
 	const struct dl_fabric *f;
 	struct dl_live_counters *c;
+	struct dl_fabric_index ports;
 	uint32_t port; /* of perfquery's heading, or DL_NONE */
 	uint64_t counters;
+	uint32_t unknown; /* ports that are not in the fabric */
+	bool clean;	  /* ibqueryerrors' summary without a bad node */
 };
 
 /* Larger values win: the same counter comes with 32 and with 64 bits. */
@@ -45,6 +50,16 @@ static uint32_t counters_port_of(const struct dl_fabric *f, uint32_t node, uint6
 	return f->nodes[node].first_port + number;
 }
 
+/* The GUID is that of the port, or of its node. */
+static uint32_t counters_find_port(const struct reading *r, uint64_t guid, uint64_t number)
+{
+	uint32_t port = dl_fabric_find_port(r->f, &r->ports, guid);
+
+	if (port != DL_NONE && r->f->ports[port].num == number)
+		return port;
+	return counters_port_of(r->f, dl_fabric_find_guid(r->f, guid), number);
+}
+
 /* "GUID 0x... port 3: [Name == 5] [Name == 7 (28.000B)]" */
 static int counters_read_port_line(struct reading *r, struct dl_text *t)
 {
@@ -61,7 +76,8 @@ static int counters_read_port_line(struct reading *r, struct dl_text *t)
 	err = dl_text_number(t, 10, DL_FABRIC_MAX_PORTS, "a port number", &number);
 	if (err)
 		return err;
-	port = counters_port_of(r->f, dl_fabric_find_guid(r->f, guid), number);
+	port = counters_find_port(r, guid, number);
+	r->unknown += port == DL_NONE;
 	for (char *at = strchr(t->at, '['); at; at = strchr(t->at, '[')) {
 		size_t len = strcspn(at + 1, " ]");
 		uint64_t value;
@@ -84,6 +100,7 @@ static int counters_read_heading(struct reading *r, struct dl_text *t)
 	uint32_t end;
 	int err;
 
+	r->clean |= strstr(t->at, "nodes checked, 0 bad nodes found") != NULL;
 	t->at = strstr(t->at, "Lid ");
 	if (!t->at)
 		return 0;
@@ -101,6 +118,7 @@ static int counters_read_heading(struct reading *r, struct dl_text *t)
 		end = lid && lid <= r->f->top_lid ? r->f->lid_port[lid] : DL_NONE;
 		if (end != DL_NONE && number != 255)
 			r->port = counters_port_of(r->f, r->f->ports[end].node, number);
+		r->unknown += r->port == DL_NONE && number != 255;
 	}
 	return 0;
 }
@@ -142,19 +160,25 @@ int dl_live_counters_read(const char *path, const struct dl_fabric *f, const str
 	}
 	if (err)
 		return err;
+	err = dl_fabric_index_ports(f, &r.ports);
 	dl_text_begin(&text, from, path, log);
 	text.whole = true;
 	while (!err && (state = dl_text_next(&text)) > 0)
 		err = counters_read_line(&r, &text);
 	dl_text_end(&text);
 	fclose(from);
-	if (!err && !state && !out->nknown) {
+	dl_fabric_index_free(&r.ports);
+	if (!err && !state && !out->nknown && !r.clean) {
 		dl_log(log, DL_LOG_ERROR,
 		       r.counters ?
 			       "%s: counters of no port that is in this fabric" :
 			       "%s: no counters: expected the output of ibqueryerrors or perfquery",
 		       path);
 		err = -EINVAL;
-	}
+	} else if (!err && !state && r.unknown)
+		dl_log(log, DL_LOG_WARNING,
+		       "%s: counters of %u port%s that %s not in this fabric are "
+		       "left out",
+		       path, r.unknown, r.unknown == 1 ? "" : "s", r.unknown == 1 ? "is" : "are");
 	return err ? err : state;
 }

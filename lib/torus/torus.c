@@ -143,7 +143,8 @@ static int grow_from_best(struct dl_torus_solver *s, const struct dl_torus_confi
 	memset(s->known_off, 0, s->n);
 	s->seed = DL_NONE;
 	for (uint32_t i = 0; !err && i < c->nseeds && tries < MAX_SEEDS; i++) {
-		if (!is_usable(s, &c->seeds[i], log))
+		/* A seed of no file has no line: nobody can correct it. */
+		if (!is_usable(s, &c->seeds[i], c->seeds[i].line ? log : NULL))
 			continue;
 		if (tries && s->effort >= DL_TORUS_MAX_EFFORT)
 			break;

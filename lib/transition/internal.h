@@ -14,13 +14,6 @@
 const struct dl_tables_masks *dl_transition_masks(const struct dl_tables *t, uint16_t mlid);
 
 /*
- * Tables as a fabric holds them, with groups, and path SLs to LIDs that nobody or
- * another port owns there.  0 or -ENOMEM.
- */
-int dl_transition_hold(const struct dl_tables *from, const struct dl_fabric *f,
-		       struct dl_tables **out);
-
-/*
  * Tables with entries and masks of their own, which share all else with `t`.
  * 0 or -ENOMEM; release in either case.
  */

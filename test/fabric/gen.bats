@@ -291,6 +291,10 @@ status() {
 		grep -q 'missing: 0 switches, and [12] cables\? between' err
 		grep -qxE 'add 1,1,0 to 2,1,0: "S_1_1_0" port (1,2|2) to "S_2_1_0" port (3,4|4)' out
 	done
+	# No port number is the usual one.
+	status 0 dateline gen 5 5 1 --scramble 5 --fail-link 1,1,0:+x -o g
+	status 1 dateline discover g.net --torus-config g.torus.conf
+	grep -qx 'add 1,1,0 to 2,1,0: "S_1_1_0" to "S_2_1_0"' out
 }
 
 @test "where there is no torus the obstacle is named" {

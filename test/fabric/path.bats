@@ -262,21 +262,26 @@ traced() {
 	echo '0xd1000001000000 "leaf"' >names
 	sim dateline snapshot --live --paths none --node-name-map names -q -o named
 	grep -q '"leaf"' named/dateline.net
+	sim ibqueryerrors --data >clean
+	grep '0 bad nodes' clean
+	dateline path now --counters clean | grep -x 'no cable has errors'
 	sim_console 'PerformanceSet "S_1_0_0"[1] PortCounters.SymbolErrorCounter=5'
 	sim_console 'PerformanceSet "S_2_0_0"[3] PortCounters.LinkDownedCounter=2'
 	sim_console 'PerformanceSet "S_1_0_0"[1] PortCounters.PortXmitWait=3000'
 	sim_console 'PerformanceSet "S_0_1_0"[2] PortCounters.PortXmitWait=1000'
 	sim_console 'PerformanceSet "S_0_1_0"[2] PortCountersExtended.PortXmitData=77000000000'
+	sim_console 'PerformanceSet "H_2_2_0_1"[1] PortCounters.PortRcvErrors=9'
 	sim ibqueryerrors --data >errors || true
 	for lid in $(dateline path now S_1_0_0 S_2_0_0 --json | jq '.paths[0] | .from.lid, .to.lid') \
 		"$(dateline path now S_1_0_0 S_0_1_0 --json | jq '.paths[0].to.lid')"; do
 		sim perfquery "$lid" 1 && sim perfquery "$lid" 2 && sim perfquery "$lid" 3 &&
 			sim perfquery -x "$lid" 2
 	done >queried
+	sim perfquery "$(dateline path now S_1_0_0 H_2_2_0_1 --json | jq '.paths[0].to.lid')" 1 >>queried
 	sim dateline report --live --counters live -q -o page.html
 	sed -n 's|.* id="data">\(.*\)</script>$|\1|p' page.html >page.json
 	[[ $(jq -c '[.counters.errors[] | .from.name, .from.port]' page.json) == \
-		'["S_2_0_0",3,"S_1_0_0",1]' ]]
+		'["S_2_0_0",3,"H_2_2_0_1",1,"S_1_0_0",1]' ]]
 	[[ $(jq '.counters.ways.wait | add' page.json) == 4000 ]]
 	# What was sent meanwhile does not matter.
 	for how in live errors queried; do
@@ -285,6 +290,7 @@ traced() {
 			.counters.out.SymbolErrorCounter) \(.counters.out.LinkDownedCounter) \(.flows)"),
 			(.waiting[] | "\(.from.name) \(.from.port) \(.share) \(.predicted_share)")' "$how.json") <<-END
 				link-down S_2_0_0 3 null 2 $(both_ways S_2_0_0/3 S_2_1_0/4)
+				errors H_2_2_0_1 1 null null null
 				errors S_1_0_0 1 5 null $(both_ways S_1_0_0/1 S_2_0_0/2)
 				S_1_0_0 1 0.75 null
 				S_0_1_0 2 0.25 null
@@ -370,6 +376,18 @@ traced() {
 		jq -e '.fabric.errors | length == 1 and .[0].counters.out == {SymbolErrorCounter: 1000}
 			and .[0].per_hour == 500'
 	run -2 dateline path now --earlier earlier --through S_1_0_0/2
+
+	# A counter that has stopped does not hide its cable.
+	counted 0xd1000100000000 2 SymbolErrorCounter 65535 PortXmitWait 4294967295 >stopped
+	cp stopped earlier
+	dateline path now --counters stopped --earlier earlier --json >found 2>/dev/null
+	jq -e '[.fabric.errors, .fabric.waiting | length] == [1, 1] and (.warnings[0] |
+		contains("2 counters have stopped at the maximum, such as PortXmitWait of \"S_1_0_0\" port 2"))' found
+
+	# What the snapshot does not know is not passed over in silence.
+	counted 0xd1000909000000 2 SymbolErrorCounter 60000 >>counters
+	dateline path now --counters counters --json 2>/dev/null |
+		jq -e '.warnings == ["counters: counters of 1 port that is not in this fabric are left out"]'
 }
 
 @test "a job's bad cables, and the jobs that a bad cable hurts" {
@@ -399,8 +417,17 @@ traced() {
 		(0,0,0) "S_0_0_0" port 1 to (1,0,0) "S_1_0_0" port 2:
 		  job 7, 2 paths
 	END
+	# A host of two adapters is one host.
+	sed -E 's/# "H_(._._.)_([12])"/# "n\1 mlx5_\2"/' now.net >rails.net
+	dateline route rails.net --torus-config now.torus.conf -q -o rails
+	dateline path rails --job 'n0_[0-1]_0' --json | jq -e '.job.end_ports == 4'
+	echo '9 n0_0_0,n1_0_0' | dateline path rails --through S_0_0_0/1 --jobs - |
+		grep -x '  job 9, 8 paths'
 	printf '%s\n' '9 H_0_0_0_1 login1' >unknown
 	run -1 dateline path now --through S_0_0_0/1 --jobs unknown
 	[[ $output == *"unknown:1: job 9 is left out"* ]]
 	run -2 dateline path now --jobs squeue
+	printf 'JOBID|NODELIST\n7|H_[0-1]_0_0_1\n' >bars
+	run -2 dateline path now --counters counters --jobs bars
+	[[ $output == *bars:1:*"expected a job and its hosts"* ]]
 }

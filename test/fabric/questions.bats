@@ -164,3 +164,65 @@ answers() {
 	answers 2 'missing: .*to get it: ' dateline verify dumps
 	fails grep -q 'credit loops: none' <<<"$output"
 }
+
+@test "which hosts and names changed since yesterday?" {
+	dateline route today.net --torus-config today.torus.conf --earlier today --fail H_5_4_0_2 \
+		-o gone -q
+	answers 1 '^- adapter 0x[0-9a-f]+ "H_5_4_0_2"$' dateline diff today gone
+	sed 's/"H_1_1_0_1"/"X"/g; s/"H_4_2_0_1"/"H_1_1_0_1"/g; s/"X"/"H_4_2_0_1"/g' \
+		today/dateline.net >swapped.net
+	dateline route swapped.net --torus-config today.torus.conf --earlier today -o swapped -q
+	answers 1 '^~ adapter 0x[0-9a-f]+: "H_4_2_0_1" is now "H_1_1_0_1"$' dateline diff today swapped
+}
+
+@test "is a cable slower than the others?" {
+	sed '/^switchguid=0xd1000101000000(/,/^$/s/^\(\[1\].*\)4xEDR/\14xQDR/
+		/^switchguid=0xd1000201000000(/,/^$/s/^\(\[2\].*\)4xEDR/\14xQDR/' today/dateline.net >slow.net
+	answers 0 '^slow .*"S_1_1_0" port 1 to .*"S_2_1_0" port 2: 4xQDR, 32.0 Gbit/s; others 100.0$' \
+		dateline discover slow.net --torus-config today.torus.conf
+}
+
+@test "does anything use this cable any more?" {
+	echo 'cable S_3_3_0/1' >drain
+	dateline route today --torus-config today.torus.conf --earlier today --avoid drain -o drained -q
+	answers 0 'port 1 to .*: 0 paths, and 0 back; forwarding entries: 0, groups: 0$' \
+		dateline path drained --through S_3_3_0/1
+}
+
+@test "would NCCL on SL 0 stop the fabric, and is that the tables' fault?" {
+	printf '%s\n' 'duration_ns: 100000' 'buffer_blocks: 66' 'traffic:' \
+		'  - {pattern: shift, by: 4, load: 1, sl: 0}' \
+		'  - {pattern: shift, by: 6, load: 1, sl: 0}' >nccl.yaml
+	answers 1 '^packets of this loop carry SLs that the scenario sets' \
+		dateline emulate today --scenario nccl.yaml
+}
+
+@test "what do requests at QoS level 1 lose with this cable?" {
+	printf '%s\n' 'duration_ns: 50000' 'traffic:' '  - {pattern: uniform, load: 0.2}' \
+		'  - {pattern: uniform, load: 0.1, level: 1, bytes: 256}' >two.yaml
+	answers 0 '^QoS level 1, Gbit/s +[0-9.]+ +[0-9.]+$' \
+		dateline whatif today --fail S_3_3_0/1 --scenario two.yaml
+}
+
+@test "may this partition's groups use SL 3?" {
+	printf 'Default=0x7fff,ipoib:ALL=full;\nx=0x1,ipoib,sl=3:ALL;\n' >partitions
+	answers 1 'partitions:2: .*SL 3.*let them use sl=0 or sl=8' \
+		dateline route today.net --partitions partitions -o x
+}
+
+@test "which jobs does a cable hurt whose hosts have two adapters?" {
+	sed -E 's/# "H_(._._.)_([12])"/# "n\1 mlx5_\2"/' today.net >rails.net
+	dateline route rails.net --torus-config today.torus.conf -o rails -q
+	echo '7 n[0-1]_0_0' >rail-jobs
+	answers 0 '^  job 7, [0-9]+ paths$' dateline path rails --through S_0_0_0/1 --jobs rail-jobs
+}
+
+@test "no errors at all: is that said?" {
+	printf '%s\n' '' '## Summary: 90 nodes checked, 0 bad nodes found' >clean
+	answers 0 '^no cable has errors$' dateline path today --counters clean
+	answers 0 '^  link-down .*S_3_2_0' dateline path today --counters errors --earlier clean
+}
+
+@test "which two switches must not fail together?" {
+	answers 0 '^  1\. "S_' dateline whatif today --switches 2 --samples 10 --worst 1
+}

@@ -143,7 +143,8 @@ whatif() {
 		dateline diff f.dls g.dls
 	done
 	# LIDs stay; its adapter goes with a switch; what is cut off is named.
-	dateline route f.net --fail S_3_3_0 --fail H_0_0_0_1 -q -o f.dls
+	dateline route f.net --fail S_3_3_0 --fail H_0_0_0_1 -o f.dls 2>said
+	grep -q '29 switches, 57 LIDs routed' said
 	dateline verify f.dls --json >json
 	[[ $(jq -c '[.pairs, .delivered, .credit_loop]' json) == '[3192,true,false]' ]]
 	run -1 dateline route f.net --fail S_3_3_0/1 --fail S_3_3_0/2 --fail S_3_3_0/3 \
@@ -237,6 +238,42 @@ whatif() {
 	count "$(jq .throughput_fraction run.json)" .after.emulation.throughput_fraction
 	dateline whatif f.dls --torus-config f.torus.conf --fail H_3_3_0_1 --scenario incast.yaml >text
 	grep -q '^Faster after the failure: fewer adapters send' text
+	# Each QoS level on its own.
+	whatif f.dls --torus-config f.torus.conf --fail S_3_3_0/1 --scenario \
+		"$DL_TOP/conf/examples/emulate-qos-mix.yaml"
+	dateline emulate f.dls --scenario "$DL_TOP/conf/examples/emulate-qos-mix.yaml" --json >run.json
+	count "$(jq -c '[.qos[] | [.level, .throughput_gbps, .latency_ns_p99]]' run.json)" \
+		'[.before.emulation.qos[] | [.level, .throughput_gbps, .latency_ns_p99]]'
+	count true '.before.emulation.qos[1].throughput_gbps != .after.emulation.qos[1].throughput_gbps'
+	# Groups are routed, too, where verify finds the loop that they close.
+	dateline gen 6 5 1 --fail-switch 3,2,0 -q -o h
+	dateline route h.net --torus-config h.torus.conf --mode classic --multicast all -q -o h
+	run -1 dateline verify h
+	whatif h --fail S_0_0_0/1 --scenario "$DL_TOP/conf/examples/emulate-deadlock-6x5.yaml"
+	count '[[false,true],[true,false],"the tables before it deadlock"]' \
+		'[[.before, .after | .credit_loop_free], [.before, .after | .emulation.deadlock], .faster_because]'
+	dateline route h.net --torus-config h.torus.conf --earlier h --fail S_0_0_0/1 \
+		--multicast keep -q -o after
+	dateline emulate after --scenario "$DL_TOP/conf/examples/emulate-deadlock-6x5.yaml" --json >run.json
+	count "$(jq .throughput_fraction run.json)" .after.emulation.throughput_fraction
+	dateline whatif h --fail S_0_0_0/1 --scenario "$DL_TOP/conf/examples/emulate-deadlock-6x5.yaml" >text 2>warned
+	grep -Eq '^deadlock +yes +no$' text
+	fails grep 'sets SLs' text
+	# A deadlock on SLs of one's own is none of the tables'.
+	cat >own.yaml <<-END
+		duration_ns: 100000
+		buffer_blocks: 66
+		traffic:
+		  - {pattern: shift, by: 2, load: 1, sl: 0}
+		  - {pattern: shift, by: 3, load: 1, sl: 0}
+	END
+	run -1 dateline emulate f.dls --scenario own.yaml
+	[[ $output == *'carry SLs that the scenario sets, not those of their paths'* ]]
+	run -1 dateline whatif f.dls --fail S_1_1_0/3 --scenario own.yaml
+	[[ $output == *'(deadlock: the scenario sets SLs or VLs; path SLs are proven)'* ]]
+	run -1 dateline emulate h --scenario "$DL_TOP/conf/examples/emulate-deadlock-6x5.yaml"
+	[[ $output != *'that the scenario sets'* ]]
+	fails grep -q 'line 0' warned
 	# Only what is left can send.
 	sed -i 's/targets: \[0\]/&, sources: [H_3_3_0_1]/' incast.yaml
 	run -2 dateline whatif f.dls --torus-config f.torus.conf --fail S_3_3_0 --scenario incast.yaml

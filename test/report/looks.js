@@ -107,7 +107,7 @@ test("what ports counted, beside an emulation", async () => {
 		`${port}: ${what.map(([k, v]) => `[${k} == ${v}]`).join(" ")}\n`;
 
 	fs.writeFileSync(path.join(T, "counted"), count("S_1_0_0", 1, [["SymbolErrorCounter", 5],
-		["PortXmitWait", 3000], ["PortXmitData", 25000]]) + count("S_2_3_0", 3,
+		["PortXmitWait", 3000], ["PortXmitData", 25000], ["PortXmitDiscards", 7]]) + count("S_2_3_0", 3,
 		[["LinkDownedCounter", 2], ["PortXmitWait", 1000]]) + count("H_0_0_0_1", 1,
 		[["PortRcvErrors", 1]]));
 	dateline("report", "grid", "--counters", "counted", "--emulation", "mix.json", "-o",
@@ -122,8 +122,8 @@ test("what ports counted, beside an emulation", async () => {
 	assert.deepStrictEqual(tables.get("Cables with errors, worst first"), errors.map((p, i) =>
 		[["link-down", "LinkDownedCounter 2"], ["errors", "SymbolErrorCounter 5"],
 			["errors", "PortRcvErrors 1"]][i].concat(where(p))));
-	assert.deepStrictEqual(tables.get("Ports that waited to send, longest first"),
-		waiting.map((p) => [`${number(100 * p.share, 1)} %`,
+	assert.deepStrictEqual(tables.get("Ports that discarded packets or waited to send, worst first"),
+		waiting.map((p, i) => [i ? "0" : "7", `${number(100 * p.share, 1)} %`,
 			`${number(100 * p.predicted_share, 1)} %`, ...where(p)]));
 	assert((await textOf(page, "#tiles")).includes("Counters 3 cables with errors, worst: link-down"));
 	assert.deepStrictEqual(await page.evaluate(() => overlays.worst.steps.filter((e) => e.label)

@@ -360,13 +360,22 @@ test("the cables of a job's hosts are those of dateline path", async () => {
 	await write(["# a job", ...hosts].join("\n"));
 	await page.waitForSelector("#job-result table");
 	const text = await textOf(page, "#job-result");
-	assert(text.includes(`4 hosts, ${job.pairs} pairs, ${number(job.hops_mean, 2)} cables on ` +
+	assert(text.includes(`4 end ports, ${job.pairs} pairs, ${number(job.hops_mean, 2)} cables on ` +
 		`average; the busiest direction of a cable carries ${job.busiest_flows} pairs.`), text);
 	assert.deepStrictEqual((await rows(page, "#job-result")).map((r) => Number(r[0])),
 		job.cables.map((c) => c.flows).sort((a, b) => b - a).slice(0, 20));
 	await shoot(page, "job-dark");
 	await write("H_0_0_0_1\nnobody");
 	assert(await page.$eval("#job-hosts", (e) => !e.checkValidity()));
+	// A host's name: one adapter, or all of them in a job.
+	assert.deepStrictEqual(await page.evaluate(() => {
+		ends.name[endByName("H_0_0_0_1")] = "n0 mlx5_0";
+		ends.name[endByName("H_1_0_0_1")] = "n1 mlx5_0";
+		ends.name[endByName("H_2_0_0_1")] = "n1 mlx5_1";
+		return [ends.name[endByName("n0")], endByName("n1"), endByName("n")];
+	}), ["n0 mlx5_0", -1, -1]);
+	await write("n0\nn1");
+	await page.waitForFunction(() => byId("job-result").textContent.startsWith("3 end ports"));
 	await closed(page);
 });
 

@@ -239,7 +239,8 @@ static const char *print_section(FILE *to, const json_t *document, const char *s
 		json_array_foreach(value, i, item) if (to) print_part(to, item, body);
 		return print_part(NULL, document, body);
 	}
-	if (tool_has(document, path) != (*section == '?'))
+	if ((tool_has(document, path) && (!json_is_array(value) || json_array_size(value))) !=
+	    (*section == '?'))
 		to = NULL;
 	return print_part(to, document, body);
 }

@@ -96,22 +96,20 @@ static int say_which(const struct find *f, const struct dl_log *log, const char 
 	return -EINVAL;
 }
 
+/* The first that is not before this one. */
+static uint32_t find_first(const struct find *f, const struct find_name *want)
+{
+	return dl_array_count_before(i, f->n, compare_text(&f->names[i], want) < 0);
+}
+
 /* 0, -ENOENT (not reported: the text may be meant otherwise) or -EINVAL. */
 static int node_of_name(const struct find *f, const struct dl_log *log, const char *text,
 			size_t len, uint32_t *node)
 {
 	const struct find_name want = { .text = text, .len = len };
-	uint32_t low = 0, high = f->n;
+	uint32_t low = find_first(f, &want);
 	const struct find_name *at;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (compare_text(&f->names[middle], &want) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	at = &f->names[low];
 	if (low == f->n || compare_text(at, &want))
 		return -ENOENT;
@@ -256,4 +254,33 @@ int find_node_or_port(const struct find *f, const struct dl_log *log, const char
 	}
 	err = find_named_node(f, log, text, strlen(text), node);
 	return err == -ENOENT ? find_port(f, log, text, port) : err;
+}
+
+uint32_t find_host(const struct find *f, const char *host, uint32_t node[FIND_ADAPTERS])
+{
+	const struct find_name want = { .text = host, .len = strlen(host) };
+	const struct dl_fabric *fabric = f->in->fabric;
+	uint32_t n = 0;
+
+	for (uint32_t at = find_first(f, &want); at < f->n; at++) {
+		const struct find_name *x = &f->names[at];
+		bool bad = n == FIND_ADAPTERS || x->whole || dl_fabric_is_switch(fabric, x->node);
+
+		if (compare_text(x, &want))
+			break;
+		for (uint32_t i = 0; i < n && !bad; i++)
+			bad = !strcmp(dl_fabric_node_name(fabric, node[i]),
+				      dl_fabric_node_name(fabric, x->node));
+		if (bad)
+			return 0;
+		node[n++] = x->node;
+	}
+	return n;
+}
+
+struct find_result find_first_port(const struct find *f, uint32_t node)
+{
+	uint32_t port = end_port_of(f->in->fabric, node);
+
+	return (struct find_result){ port, f->in->fabric->ports[port].lid };
 }

@@ -21,6 +21,7 @@ struct find {
 	struct find_name *names;
 	uint32_t n;
 	struct dl_fabric_index ports; /* by GUID */
+	bool adapters;		      /* in lists, a host's name stands for all of its adapters */
 };
 
 /* 0 or -ENOMEM; release in either case. */
@@ -48,5 +49,16 @@ int find_port(const struct find *f, const struct dl_log *log, const char *text, 
  */
 int find_node_or_port(const struct find *f, const struct dl_log *log, const char *text,
 		      uint32_t *node, uint32_t *port);
+
+#define FIND_ADAPTERS 16
+
+/*
+ * The adapters of a host, whose descriptions begin with this word and differ.  Returns how
+ * many; 0: none, or these may be several hosts.
+ */
+uint32_t find_host(const struct find *f, const char *host, uint32_t node[FIND_ADAPTERS]);
+
+/* A node's first end port that has a LID, else its first one. */
+struct find_result find_first_port(const struct find *f, uint32_t node);
 
 #endif

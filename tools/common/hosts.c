@@ -30,6 +30,20 @@ static int hosts_bad(const struct list *l, const char *what, const char *item)
 	return -EINVAL;
 }
 
+/* All adapters of a host, if that is what the name stands for; -ENOENT if not. */
+static int hosts_add_adapters(struct list *l, const char *name)
+{
+	uint32_t node[FIND_ADAPTERS], n = l->find->adapters ? find_host(l->find, name, node) : 0;
+	int err = n ? 0 : -ENOENT;
+
+	for (uint32_t i = 0; i < n && !err; i++) {
+		struct find_result end = find_first_port(l->find, node[i]);
+
+		err = l->add(l->context, name, &end);
+	}
+	return err;
+}
+
 static int hosts_add_name(struct list *l, const char *name)
 {
 	struct find_result end;
@@ -37,12 +51,14 @@ static int hosts_add_name(struct list *l, const char *name)
 
 	if (++l->names > MAX_NAMES)
 		return hosts_bad(l, "this list stands for too many hosts", name);
-	err = find_end_port(l->find, l->log, name, &end);
-	if (err)
-		return l->text ? dl_text_error(l->text, "\"%s\" names no end port, or several",
-					       name) :
-				 err;
-	return l->add(l->context, name, &end);
+	if (!find_end_port(l->find, NULL, name, &end))
+		return l->add(l->context, name, &end);
+	err = hosts_add_adapters(l, name);
+	if (err != -ENOENT)
+		return err;
+	if (l->text)
+		return dl_text_error(l->text, "\"%s\" names no end port, or several", name);
+	return find_end_port(l->find, l->log, name, &end);
 }
 
 static int hosts_expand(struct list *l, char name[MAX_NAME], size_t len, const char *item);

@@ -83,6 +83,12 @@ int tool_read_live(const struct tool *tool, const struct dl_live_options *o, str
 uint32_t tool_group_members(const struct dl_fabric *f, const struct dl_tables_masks *masks,
 			    uint32_t *members);
 
+/*
+ * Route the groups of earlier tables to those of their members that are still there.
+ * 0, -ENOMEM, or an error of dl_route_tree_group().
+ */
+int tool_keep_groups(const struct dl_tables *before, struct dl_route_result *out);
+
 /* The coordinates of a switch; false when they are not known. */
 bool tool_coords_of(const struct tool_coords *c, uint32_t sw, uint32_t out[DL_TORUS_DIMS]);
 

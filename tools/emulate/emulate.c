@@ -330,7 +330,9 @@ int emulate_read_scenario(struct tool *tool, const char *path, bool program,
 static int emulate_tables(struct tool *tool, struct request *r, const struct tool_input *in,
 			  int *status)
 {
-	struct emulate_run run = { .fabric = in->fabric, .coords = &in->coords };
+	struct emulate_run run = { .fabric = in->fabric,
+				   .tables = in->snapshot.tables,
+				   .coords = &in->coords };
 	struct dl_emu_scenario *scenario = NULL;
 	struct emulate_program program = { 0 };
 	int err = emulate_read_scenario(tool, r->scenario, r->program, in->snapshot.tables,

@@ -11,6 +11,7 @@
 
 struct emulate_run {
 	const struct dl_fabric *fabric;
+	const struct dl_tables *tables;
 	const struct tool_coords *coords;
 	const struct dl_emu_scenario *scenario;
 	const char *program; /* its name, or NULL */

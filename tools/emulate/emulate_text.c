@@ -113,6 +113,21 @@ static void emulate_print_starved(const json_t *document, const struct emulate_r
 	}
 }
 
+/* Is there a packet in the loop with another SL than its path's, at either level? */
+static bool emulate_sets_sls(const struct emulate_run *r, const struct dl_cycle *cycle)
+{
+	for (uint32_t i = 0; i < cycle->n; i++) {
+		const struct dl_cycle_step *s = &cycle->steps[i];
+		unsigned int sl = s->dlid && s->dlid < DL_TABLES_MCAST_LID ?
+					  dl_tables_path_sl(r->tables, s->src, s->dlid) :
+					  DL_TABLES_NO_SL;
+
+		if (sl != DL_TABLES_NO_SL && (sl | 8) != (s->sl | 8u))
+			return true;
+	}
+	return false;
+}
+
 static void emulate_print_deadlock(const json_t *document, const struct emulate_run *r, FILE *to)
 {
 	const struct dl_cycle *cycle = dl_emu_cycle(r->result.emu);
@@ -125,6 +140,9 @@ static void emulate_print_deadlock(const json_t *document, const struct emulate_
 		1e9 * json_number_value(tool_at(document, "sim_seconds")), cycle->n,
 		tool_s(cycle->n), cycle->n == 1 ? "s" : "");
 	verify_print_cycle(tool_at(document, "cycle"), to);
+	if (emulate_sets_sls(r, cycle))
+		fprintf(to, "packets of this loop carry SLs that the scenario sets, not those of "
+			    "their paths\n");
 }
 
 void emulate_print(const json_t *document, const struct emulate_run *r, FILE *to)

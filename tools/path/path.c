@@ -150,6 +150,7 @@ static int path_answer(struct tool *tool, struct path_request *r, const struct t
 	struct find find = { 0 };
 	int err = find_begin(&find, in);
 
+	find.adapters = true;
 	if (!err && r->counters)
 		err = path_counters_read(tool, r, in->fabric, &counters);
 	if (!err && r->jobs)

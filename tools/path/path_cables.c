@@ -192,6 +192,8 @@ static int jobs_line(void *context, struct dl_text *t)
 	char *hosts = t->at + strcspn(t->at, " \t");
 	int err;
 
+	if (strchr(t->at, '|'))
+		return dl_text_expected(t, "a job and its hosts with blanks between them");
 	if (t->line == 1 && !strncmp(t->at, "JOBID", 5)) {
 		j->squeue = true;
 		return 0;
@@ -211,8 +213,9 @@ static int jobs_line(void *context, struct dl_text *t)
 	if (err != -EINVAL)
 		return err ? err : jobs_count(j, t->at);
 	dl_log(&j->tool->log, DL_LOG_WARNING,
-	       "%s:%u: job %s is left out: not all of its hosts are in the fabric", t->name,
-	       t->line, t->at);
+	       "%s:%u: job %s is left out: a host of it is not in the fabric, or its name is that "
+	       "of several nodes",
+	       t->name, t->line, t->at);
 	j->tool->finding = true;
 	return 0;
 }

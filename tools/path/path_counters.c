@@ -88,14 +88,37 @@ static int counters_read_one(const struct tool *tool, const struct path_request 
 	return dl_live_counters_ask(&live, f, &tool->log, out);
 }
 
-/* What has grown since; a counter that shrank has been cleared. */
-static void counters_subtract(struct dl_live_counters *now, const struct dl_live_counters *then,
-			      uint32_t nports)
+/*
+ * What has grown since; a counter that shrank has been cleared.  What one that had stopped
+ * at its maximum would have counted is not known: all of it is listed, and nothing proposed.
+ */
+static void counters_subtract(const struct dl_log *log, const struct path_request *r,
+			      const struct dl_fabric *f, struct dl_live_counters *now,
+			      const struct dl_live_counters *then)
 {
-	for (uint32_t p = 0; p < nports; p++)
-		for (unsigned int i = 0; i < DL_LIVE_COUNTERS; i++)
-			if (now->value[p][i] >= then->value[p][i])
-				now->value[p][i] -= then->value[p][i];
+	uint32_t n = 0, first = 0;
+	unsigned int which = 0;
+
+	for (uint32_t p = 0; p < f->nports; p++)
+		for (unsigned int i = 0; i < DL_LIVE_COUNTERS; i++) {
+			uint64_t before = then->value[p][i];
+			bool stopped = dl_live_counter_stopped(i, before) &&
+				       now->value[p][i] == before;
+
+			if (stopped && !n++) {
+				first = p;
+				which = i;
+			}
+			if (now->value[p][i] >= before && (!stopped || r->propose))
+				now->value[p][i] -= before;
+		}
+	if (n)
+		dl_log(log, DL_LOG_WARNING,
+		       "%u counter%s stopped at the maximum, such as %s of \"%s\" port %u: what "
+		       "came "
+		       "since is not known; clear the counters",
+		       n, n == 1 ? " has" : "s have", dl_live_counter_name(which),
+		       dl_fabric_node_name(f, f->ports[first].node), f->ports[first].num);
 }
 
 int path_counters_read(const struct tool *tool, struct path_request *r, const struct dl_fabric *f,
@@ -110,7 +133,7 @@ int path_counters_read(const struct tool *tool, struct path_request *r, const st
 	if (!err && r->earlier)
 		err = counters_read_one(tool, r, r->earlier, f, &then, &before);
 	if (!err && r->earlier) {
-		counters_subtract(out, &then, f->nports);
+		counters_subtract(&tool->log, r, f, out, &then);
 		r->hours = now > before ? (now - before) / 3600.0 : 0;
 	}
 	dl_live_counters_release(&then);

@@ -115,7 +115,7 @@ function counterTable(list, caption, heads, cells) {
 // "SymbolErrorCounter 5, far end: LinkDownedCounter 2"
 function faultText({ out, in: far }) {
 	const list = (end) => Object.entries(end ?? {}).filter(([name]) =>
-		!/^Port(Xmit|Rcv)(Data|Pkts|Wait)$/.test(name)).map(([name, n]) =>
+		!/^Port(Xmit|Rcv)(Data|Pkts|Wait|Discards)$/.test(name)).map(([name, n]) =>
 		`${name} ${count(n)}`).join(", ");
 
 	return [list(out), list(far) && `far end: ${list(far)}`].filter(Boolean).join("; ");
@@ -156,9 +156,11 @@ function fillCounters() {
 	if (!overlays.worst.steps.length)
 		overlays.worst.steps = null;
 	if (c.waiting.length)
-		body.append(counterTable(c.waiting, "Ports that waited to send, longest first",
-			["#Share of all waiting", "#In the emulation"], (p) => [percent(100 * p.share),
-				p.predicted_share === null ? "\u2013" : percent(100 * p.predicted_share)]));
+		body.append(counterTable(c.waiting,
+			"Ports that discarded packets or waited to send, worst first",
+			["#Discarded", "#Share of all waiting", "#In the emulation"], (p) =>
+				[count(p.counters.out?.PortXmitDiscards ?? 0), percent(100 * p.share),
+					p.predicted_share === null ? "\u2013" : percent(100 * p.predicted_share)]));
 	colourings.push(colouring("counted", "Bytes sent (counters)",
 		"bytes that the port of this direction of a cable counted", c.ways.bytes, bytesText));
 	colourings.push(colouring("waited", "Time waited (counters)",

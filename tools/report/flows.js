@@ -105,8 +105,10 @@ async function showJob() {
 		.filter((line) => line);
 
 	fillEndList();
-	const hosts = [...new Set(names.map(endByName))];
-	const wrong = names.find((name) => endByName(name) === NONE);
+	const found = names.map((name) => endByName(name) === NONE ? endsOfHost(name) :
+		[endByName(name)]);
+	const hosts = [...new Set(found.flat())];
+	const wrong = names.find((_, i) => !found[i].length);
 	const complaint = wrong !== undefined ? `no switch or adapter: ${wrong}` :
 		hosts.length > MAX_JOB ? `more than ${MAX_JOB} hosts: dateline path --job takes them` :
 			"";
@@ -120,7 +122,7 @@ async function showJob() {
 	await loadTables();
 	const job = jobLoad(hosts), done = job.pairs - job.lost.length;
 	const most = job.flows.reduce((a, b) => Math.max(a, b), 0);
-	result.replaceChildren(paragraph(`${plural(hosts.length, "host")}, ` +
+	result.replaceChildren(paragraph(`${plural(hosts.length, "end port")}, ` +
 		`${plural(job.pairs, "pair")}, ${fixed(done ? job.hops / done : 0, 2)} cables on ` +
 		`average; the busiest direction of a cable carries ${plural(most, "pair")}.`));
 	if (job.lost.length)

@@ -179,7 +179,13 @@ function endByName(string) {
 	if (grid && coord.length > 1 && coord.every(Number.isInteger))
 		return Array.from(sites.keys()).find((s) => coordOf(s) && [0, 1, 2].every(
 			(d) => coordOf(s)[d] === (coord[d] || 0))) ?? NONE;
-	return ends.name.indexOf(name);
+	const at = ends.name.indexOf(name), host = at < 0 ? endsOfHost(name) : [];
+	return host.length === 1 ? host[0] : at;
+}
+
+// Descriptions often are a host's name and an adapter's: "node01 mlx5_0".
+function endsOfHost(name) {
+	return Array.from(ends.name.keys()).filter((e) => ends.name[e].startsWith(`${name} `));
 }
 
 // Unique, so that what is picked from the list is what is meant.

@@ -128,39 +128,6 @@ static const struct tool_usage usage = {
 	       "2 bad usage or input, 3 no memory or no space.",
 };
 
-/* A port's index in the fabric that is routed, if it has a LID there, or DL_NONE. */
-static uint32_t routed_port(const struct dl_fabric *f, uint32_t port, const struct dl_fabric *now)
-{
-	const struct dl_fabric_port *p = &f->ports[port];
-	uint32_t node = now == f ? p->node : dl_fabric_find_guid(now, f->nodes[p->node].guid);
-
-	port = node == DL_NONE ? DL_NONE : now->nodes[node].first_port + p->num;
-	return port != DL_NONE && now->ports[port].lid ? port : DL_NONE;
-}
-
-static int keep_groups(const struct dl_tables *before, struct dl_route_result *out)
-{
-	const struct dl_fabric *f = before->fabric, *routed = out->tables->fabric;
-	uint32_t *members = malloc((f->nports + 1ul) * sizeof(*members));
-	int err = members ? 0 : -ENOMEM;
-
-	for (uint32_t i = 0; !err && i < before->ngroups; i++) {
-		const struct dl_tables_mcast_group *g = &before->groups[i];
-		uint32_t all = tool_group_members(f, &g->masks, members), n = 0;
-		struct dl_tables_mcast_group *now = dl_tables_group(out->tables, g->mlid);
-
-		for (uint32_t k = 0; k < all; k++) {
-			members[n] = routed_port(f, members[k], routed);
-			n += members[n] != DL_NONE;
-		}
-		err = now ? dl_route_tree_group(out->tree, routed, g->mlid, members, n,
-						&now->masks) :
-			    -ENOMEM;
-	}
-	free(members);
-	return err;
-}
-
 /* What of the list can be avoided; anything else is a finding. */
 static int route_resolve_avoid(struct tool *tool, const struct request *r,
 			       const struct dl_fabric *f, struct dl_route_avoided **avoided)
@@ -227,7 +194,7 @@ static int route_compute(const struct request *r, const struct tool_input *in,
 	if (!err && r->partitions)
 		err = route_check_partitions(r->partitions, out, log);
 	if (!err && keep)
-		err = keep_groups(before, out);
+		err = tool_keep_groups(before, out);
 	if (!err && r->multicast == ALL_ADAPTERS)
 		err = dl_route_tree_group_all(out->tree, out->tables);
 	return err;
@@ -251,7 +218,11 @@ static int route_write_snapshot(const struct tool *tool, const struct request *r
 {
 	struct dl_snapshot s = { .tables = tables, .about.written = time(NULL) };
 	int err = dl_route_describe(in->torus, in->config, &r->options, &s);
+	const struct dl_fabric *f = in->fabric;
+	uint32_t lids = 0;
 
+	for (uint32_t lid = 1; lid <= f->top_lid; lid++)
+		lids += f->lid_port[lid] != DL_NONE;
 	if (!err)
 		err = route_add_conf(&s, &r->options, r->conf);
 	if (!err)
@@ -260,8 +231,7 @@ static int route_write_snapshot(const struct tool *tool, const struct request *r
 		dl_log(&tool->log, DL_LOG_VERBOSE, "%s", dl_tables_sl_demand(tables));
 	if (!err)
 		dl_log(&tool->log, DL_LOG_INFO, "%u switch%s, %u LID%s routed into %s",
-		       in->fabric->nswitches, tool_es(in->fabric->nswitches), in->fabric->top_lid,
-		       tool_s(in->fabric->top_lid), r->out);
+		       f->nswitches, tool_es(f->nswitches), lids, tool_s(lids), r->out);
 	s.tables = NULL; /* it is the result's */
 	dl_snapshot_release(&s);
 	return err;

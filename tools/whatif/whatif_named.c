@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dateline/transition.h"
 #include "tools/emulate/emulate.h"
 #include "tools/path/path.h"
 #include "whatif.h"
@@ -17,6 +18,8 @@ struct named_run {
 	uint32_t adapters; /* that sent */
 	uint64_t bytes, unarrived;
 	double gbps, fraction, finished_ns;
+	double level_gbps[DL_EMU_LEVELS];
+	struct dl_emu_latency latency[DL_EMU_LEVELS];
 	bool deadlock, finding;
 };
 
@@ -150,8 +153,11 @@ static void named_sum(const struct named_side *s, struct dl_emu_result *result,
 	for (uint32_t p = 0; p < s->f->nports; p++)
 		if (s->f->ports[p].num && dl_fabric_is_end_port(s->f, p))
 			out->adapters += dl_emu_port(result->emu, p)->packets > 0;
-	for (unsigned int l = 0; l < DL_EMU_LEVELS; l++)
-		out->gbps += result->level_bytes[l] * 8e3 / result->measured_ps;
+	for (unsigned int l = 0; l < DL_EMU_LEVELS; l++) {
+		out->level_gbps[l] = result->level_bytes[l] * 8e3 / result->measured_ps;
+		out->gbps += out->level_gbps[l];
+		out->latency[l] = dl_emu_latency_of(&dl_emu_level(result->emu, l)->latency);
+	}
 	out->bytes = t->delivered_bytes;
 	out->unarrived = t->dropped + t->in_flight;
 	out->fraction = result->throughput;
@@ -200,6 +206,8 @@ static const char *named_reason(const struct named_side *b, const struct named_s
 	if (y->finished_ns * FASTER >= x->finished_ns && y->gbps <= x->gbps * FASTER &&
 	    y->fraction <= x->fraction * FASTER)
 		return NULL;
+	if (x->deadlock && !y->deadlock)
+		return "the tables before it deadlock";
 	if (y->unarrived > x->unarrived)
 		return "fewer packets arrive";
 	if (y->adapters < x->adapters)
@@ -213,11 +221,18 @@ static const char *named_reason(const struct named_side *b, const struct named_s
 
 static json_t *named_run_json(const struct named_run *r)
 {
-	return json_pack("{s:i, s:I, s:I, s:f, s:f, s:f, s:b}", "sending_adapters", r->adapters,
-			 "delivered_bytes", (json_int_t)r->bytes, "not_arrived_packets",
-			 (json_int_t)r->unarrived, "throughput_gbps", r->gbps,
-			 "throughput_fraction", r->fraction, "last_delivery_ns", r->finished_ns,
-			 "deadlock", r->deadlock);
+	json_t *qos = json_array();
+
+	for (unsigned int l = 0; l < DL_EMU_LEVELS; l++)
+		json_array_append_new(qos, json_pack("{s:i, s:f, s:f, s:f}", "level", l,
+						     "throughput_gbps", r->level_gbps[l],
+						     "latency_ns_mean", r->latency[l].mean,
+						     "latency_ns_p99", r->latency[l].p99));
+	return json_pack("{s:i, s:I, s:I, s:f, s:f, s:f, s:b, s:o}", "sending_adapters",
+			 r->adapters, "delivered_bytes", (json_int_t)r->bytes,
+			 "not_arrived_packets", (json_int_t)r->unarrived, "throughput_gbps",
+			 r->gbps, "throughput_fraction", r->fraction, "last_delivery_ns",
+			 r->finished_ns, "deadlock", r->deadlock, "qos", qos);
 }
 
 static json_t *named_side_json(const struct named_side *s, const char *scenario, uint64_t hops,
@@ -297,6 +312,50 @@ static void named_print_cut_off(const json_t *list, FILE *to)
 	fputs(n > NAMED_CUT_OFF ? ", and so on (--json names all)\n" : "\n", to);
 }
 
+static void named_print_runs(const json_t *d, FILE *to)
+{
+	const json_t *level;
+	size_t i;
+
+	tool_print(to, d,
+		   "throughput, Gbit/s            {before.emulation.throughput_gbps:14.2}"
+		   "{after.emulation.throughput_gbps:14.2}\n"
+		   "... of the adapters' links    {before.emulation.throughput_fraction:14.4}"
+		   "{after.emulation.throughput_fraction:14.4}\n"
+		   "last packet arrives, ns       {before.emulation.last_delivery_ns:14.0}"
+		   "{after.emulation.last_delivery_ns:14.0}\n"
+		   "adapters that send            {before.emulation.sending_adapters:14}"
+		   "{after.emulation.sending_adapters:14}\n"
+		   "packets that do not arrive    {before.emulation.not_arrived_packets:14}"
+		   "{after.emulation.not_arrived_packets:14}\n");
+	if (tool_true_at(d, "before.emulation.deadlock") ||
+	    tool_true_at(d, "after.emulation.deadlock"))
+		tool_print(to, d,
+			   "deadlock                      {before.emulation.deadlock:14}"
+			   "{after.emulation.deadlock:14}\n");
+	json_array_foreach(tool_at(d, "before.emulation.qos"), i, level)
+	{
+		json_t *both = json_pack("{s:O, s:O}", "b", level, "a",
+					 json_array_get(tool_at(d, "after.emulation.qos"), i));
+
+		if (json_number_value(tool_at(level, "throughput_gbps")) > 0)
+			tool_print(to, both,
+				   "QoS level {b.level}, Gbit/s           {b.throughput_gbps:14.2}"
+				   "{a.throughput_gbps:14.2}\n"
+				   "... latency, mean, ns         {b.latency_ns_mean:14.0}"
+				   "{a.latency_ns_mean:14.0}\n"
+				   "... latency, 99 %, ns         {b.latency_ns_p99:14.0}"
+				   "{a.latency_ns_p99:14.0}\n");
+		json_decref(both);
+	}
+}
+
+/* What has no credit loop deadlocks where a scenario does not use its path SLs. */
+static bool named_sets_sls(const json_t *side)
+{
+	return tool_true_at(side, "credit_loop_free") && tool_true_at(side, "emulation.deadlock");
+}
+
 static void named_print(const json_t *d, FILE *to)
 {
 	tool_print(to, d,
@@ -319,18 +378,9 @@ static void named_print(const json_t *d, FILE *to)
 		tool_true_at(d, "before.credit_loop_free") ? "yes" : "no",
 		tool_true_at(d, "after.credit_loop_free") ? "yes" : "no");
 	if (tool_has(d, "before.emulation"))
-		tool_print(
-			to, d,
-			"throughput, Gbit/s            {before.emulation.throughput_gbps:14.2}"
-			"{after.emulation.throughput_gbps:14.2}\n"
-			"... of the adapters' links    {before.emulation.throughput_fraction:14.4}"
-			"{after.emulation.throughput_fraction:14.4}\n"
-			"last packet arrives, ns       {before.emulation.last_delivery_ns:14.0}"
-			"{after.emulation.last_delivery_ns:14.0}\n"
-			"adapters that send            {before.emulation.sending_adapters:14}"
-			"{after.emulation.sending_adapters:14}\n"
-			"packets that do not arrive    {before.emulation.not_arrived_packets:14}"
-			"{after.emulation.not_arrived_packets:14}\n");
+		named_print_runs(d, to);
+	if (named_sets_sls(tool_at(d, "before")) || named_sets_sls(tool_at(d, "after")))
+		fprintf(to, "(deadlock: the scenario sets SLs or VLs; path SLs are proven)\n");
 	tool_print(to, d, "\n");
 	named_print_cut_off(tool_at(d, "cut_off_adapters"), to);
 	tool_print(to, d,
@@ -385,11 +435,13 @@ static int named_before(struct tool *tool, const struct whatif *w, struct dl_tab
 	struct dl_route_result routed = { 0 };
 	int err = named_route(w, &w->whole, given ? NULL : &tool->log, &routed);
 
+	if (!err && t && !given)
+		err = tool_keep_groups(t, &routed);
 	if (!err && !given) {
 		*own = routed.tables;
 		routed.tables = NULL;
 	} else if (given && err != -ENOMEM) {
-		err = dl_tables_remap(t, w->whole.fabric, own);
+		err = dl_transition_hold(t, w->whole.fabric, own);
 		if (!err && !named_is_same(*own, routed.tables))
 			tool_assume(tool,
 				    "the tables of the snapshot are not those of the mode for "
@@ -466,6 +518,8 @@ int whatif_named(struct tool *tool, struct whatif *w, const struct named_request
 		err = fail_input(tool, r->input, r->fail, &w->whole, &left, failed);
 		if (!err)
 			err = named_route(w, &left, &tool->log, &routed);
+		if (!err)
+			err = tool_keep_groups(old, &routed);
 		refused = err && err != -ENOMEM && left.fabric;
 	}
 	if (!err || refused)

@@ -385,6 +385,8 @@ APART void send_plain(struct dl_emu *e, struct dl_emu_link_port *p)
 	enum dl_link_kind first =
 		dl_link_arbiter_first(p->waiting >> DL_LINK_VL_SMP & 1, p->fcp != 0);
 
+	if (e->now > p->busy_until)
+		dl_link_arbiter_idle(&p->arb);
 	if (__builtin_expect(e->now < p->busy_until, 0))
 		wake_later(e, p);
 	else if (__builtin_expect(e->now >= p->fcp_due, 0))
@@ -402,6 +404,8 @@ HOT void send_first(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind 
 	enum dl_link_kind first =
 		dl_link_arbiter_first(p->waiting >> DL_LINK_VL_SMP & 1, p->fcp != 0);
 
+	if (e->now > p->busy_until)
+		dl_link_arbiter_idle(&p->arb);
 	if (e->now < p->busy_until)
 		wake_later(e, p);
 	else if (e->now >= p->fcp_due)

@@ -114,6 +114,11 @@ share='.qos[0].by_sl | .[0].delivered_bytes / .[1].delivered_bytes'
 	one=$(value "$part" 'duration_ns: 400000' "${two[@]}")
 	holds "$one > 1.9 and $one < 3.1"
 	holds "$(value "$part" 'duration_ns: 400000' 'low_turn: weight' "${two[@]}") < .4 * $one"
+	# A port that had nothing to send may send as much at high priority as at the start.
+	sed -i 's/ limit .* low .*/ limit 1 high 0:255 low 1:64,4:64/' "$T/f/dateline-vlarb.dump"
+	printf '%s\n' '0 0 1 2048 0' '10000 0 1 6144 0' '10000 0 1 2048 1' >"$T/burst.txt"
+	value 0 'record: steps.csv' 'traffic: [{pattern: trace, file: burst.txt}]'
+	[[ $(awk -F, '/,sent,.*,0x00d20000000001/ { printf "%d", $6 }' "$T/steps.csv") == 00010 ]]
 	# The entry is for VL 15; VL 1 and 4 are in no table.
 	sed -i 's/ high .*/ high 0:64 low 15:64/' "$T/f/dateline-vlarb.dump"
 	two=("${two[@]/load: 1/load: 0.4}")

@@ -243,13 +243,14 @@ enum dl_emu_step_kind {
 	DL_EMU_STEP_MADE,    /* by its adapter */
 	DL_EMU_STEP_ARRIVED, /* its header at a switch, all of it at an adapter */
 	DL_EMU_STEP_SENT,    /* its first bit leaves a port */
+	DL_EMU_STEP_TAIL,    /* wormhole switching: its last flit leaves a port */
 	DL_EMU_STEP_DELIVERED,
 	DL_EMU_STEP_DROPPED,
 	DL_EMU_STEP_CREDIT, /* of no packet: a port sends credit to its peer */
 	DL_EMU_STEP_KINDS
 };
 
-/* Of a worm, the head's; but its end is that of its tail. */
+/* Of a worm, the head's; but TAIL and its end are those of its last flit. */
 struct dl_emu_step {
 	uint64_t at;
 	uint64_t waited;      /* MADE: since its message came; SENT: since it was first, or ready */

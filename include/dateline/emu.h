@@ -834,9 +834,10 @@ struct dl_emu_saturation {
 	double load;
 	double accepted; /* throughput at a load of 1 */
 	double bound;	 /* dl_emu_scenario_bound() */
+	bool is_longer;	 /* its runs last longer than the scenario, which is too short */
 };
 
-/* The same whatever loads a sweep has; `name` as in struct dl_emu_load. */
+/* The same whatever loads a sweep has, and however short it is; `name` as in struct dl_emu_load. */
 int dl_emu_scenario_saturation(const struct dl_emu_scenario *s, const char *name,
 			       dl_emu_watch watch, void *context, struct dl_emu_saturation *out);
 

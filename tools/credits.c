@@ -321,6 +321,7 @@ static int credits_start(struct chain *chain, const char *path, const struct dl_
 		dl_log(log, DL_LOG_ERROR, "%s:%u: %s", path, c->start.line, wrong);
 		return -EINVAL;
 	}
+	l->rx.advertised = dl_link_credit_limit(&l->rx);
 	dl_link_credit_update(&l->terms, &l->tx, dl_link_credit_of(&l->terms, &l->rx));
 	return 0;
 }

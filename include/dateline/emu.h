@@ -243,13 +243,14 @@ enum dl_emu_step_kind {
 	DL_EMU_STEP_MADE,    /* by its adapter */
 	DL_EMU_STEP_ARRIVED, /* its header at a switch, all of it at an adapter */
 	DL_EMU_STEP_SENT,    /* its first bit leaves a port */
+	DL_EMU_STEP_TAIL,    /* wormhole switching: its last flit leaves a port */
 	DL_EMU_STEP_DELIVERED,
 	DL_EMU_STEP_DROPPED,
 	DL_EMU_STEP_CREDIT, /* of no packet: a port sends credit to its peer */
 	DL_EMU_STEP_KINDS
 };
 
-/* Of a worm, the head's; but its end is that of its tail. */
+/* Of a worm, the head's; but TAIL and its end are those of its last flit. */
 struct dl_emu_step {
 	uint64_t at;
 	uint64_t waited;      /* MADE: since its message came; SENT: since it was first, or ready */
@@ -833,9 +834,10 @@ struct dl_emu_saturation {
 	double load;
 	double accepted; /* throughput at a load of 1 */
 	double bound;	 /* dl_emu_scenario_bound() */
+	bool is_longer;	 /* its runs last longer than the scenario, which is too short */
 };
 
-/* The same whatever loads a sweep has; `name` as in struct dl_emu_load. */
+/* The same whatever loads a sweep has, and however short it is; `name` as in struct dl_emu_load. */
 int dl_emu_scenario_saturation(const struct dl_emu_scenario *s, const char *name,
 			       dl_emu_watch watch, void *context, struct dl_emu_saturation *out);
 

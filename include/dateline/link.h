@@ -204,6 +204,13 @@ outside: /* what no table entry sends */
 	return DL_LINK_DATA;
 }
 
+/* A port had nothing to send since its last packet, so also no high entry had (B5). */
+static inline void dl_link_arbiter_idle(struct dl_link_arbiter *a)
+{
+	a->turn = DL_LINK_TURN_HIGH;
+	a->counter = dl_link_arb_limit(a->program);
+}
+
 /* What goes before all data (B1, B2): is a management or a flow-control packet queued? */
 static inline enum dl_link_kind dl_link_arbiter_first(bool smp, bool fcp)
 {

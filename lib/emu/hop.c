@@ -204,7 +204,7 @@ HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind pl
 				       fcp.op };
 	at = p->busy_until + p->delay + e->c.credit_latency_ps;
 	if (!plain && e->numbers)
-		report_step(e, p, DL_EMU_STEP_CREDIT, DL_EMU_NIL, v, in->rx.free);
+		report_step(e, p, DL_EMU_STEP_CREDIT, DL_EMU_NIL, v, in->rx.free * e->terms.chunk);
 	if (p->to == DL_EMU_TO_SHARD)
 		dl_emu_mail_credit(e, p->peer, channel, at, &carried);
 	else
@@ -307,6 +307,8 @@ HOT void send_packet(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t pack
 	}
 	if (!plain && e->numbers && hops)
 		report_step(e, p, DL_EMU_STEP_SENT, packet, vl, dl_link_credit_balance(&o->tx));
+	if (!plain && e->numbers && e->mode.worms && pk->flags & DL_EMU_PK_TAIL)
+		report_step(e, p, DL_EMU_STEP_TAIL, packet, vl, dl_link_credit_balance(&o->tx));
 	if (p->adapter != DL_EMU_NIL)
 		dl_emu_leave_adapter(e, p, packet);
 	else
@@ -385,6 +387,8 @@ APART void send_plain(struct dl_emu *e, struct dl_emu_link_port *p)
 	enum dl_link_kind first =
 		dl_link_arbiter_first(p->waiting >> DL_LINK_VL_SMP & 1, p->fcp != 0);
 
+	if (e->now > p->busy_until)
+		dl_link_arbiter_idle(&p->arb);
 	if (__builtin_expect(e->now < p->busy_until, 0))
 		wake_later(e, p);
 	else if (__builtin_expect(e->now >= p->fcp_due, 0))
@@ -402,6 +406,8 @@ HOT void send_first(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind 
 	enum dl_link_kind first =
 		dl_link_arbiter_first(p->waiting >> DL_LINK_VL_SMP & 1, p->fcp != 0);
 
+	if (e->now > p->busy_until)
+		dl_link_arbiter_idle(&p->arb);
 	if (e->now < p->busy_until)
 		wake_later(e, p);
 	else if (e->now >= p->fcp_due)
@@ -489,15 +495,19 @@ HOT bool enter_books(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, 
 	if (__builtin_expect(odd || !dl_emu_is_data(in), 0)) {
 		if (!dl_emu_came_through(e, in, packet))
 			return false;
-		if (!dl_emu_is_data(in))
+		if (!dl_emu_is_data(in)) {
+			if (e->numbers)
+				report_step(e, q, DL_EMU_STEP_ARRIVED, packet, DL_LINK_VL_SMP, 0);
 			return true;
+		}
 	}
 	if (dl_broken(e->log, dl_link_credit_receive(&e->terms, &i->rx, pk->units)))
 		e->err = -EPROTO;
 	if (!plain && e->mode.timers)
 		i->entered += pk->units;
 	if (!plain && e->numbers && pk->flags & DL_EMU_PK_HEAD)
-		report_step(e, q, DL_EMU_STEP_ARRIVED, packet, dl_emu_vl_of(in), i->rx.free);
+		report_step(e, q, DL_EMU_STEP_ARRIVED, packet, dl_emu_vl_of(in),
+			    i->rx.free * e->terms.chunk);
 	/* Credit was advertised when the room became free: the sender may need it now. */
 	if (plain && dl_link_credit_suffices(&e->terms, &i->rx))
 		return true;

@@ -75,32 +75,37 @@ static double sweep_error(const double *mean, uint32_t n)
 static void sweep_settle(const struct dl_emu_scenario *s, const struct dl_emu_result *r,
 			 struct dl_emu_point *p)
 {
+	uint32_t n = 0, first = 0, end, from, batch[BATCHES];
 	uint64_t packets = 0, sum = 0, bytes = 0, all = 0;
 	double mean[BATCHES];
-	uint32_t n = 0, first = 0, start;
 
 	while (first < r->nsamples && r->samples[first].at <= s->warmup)
 		first++;
-	for (uint32_t i = first; i < r->nsamples && n < BATCHES; i++) {
-		const struct dl_emu_sample *b = &r->samples[i];
+	for (end = first; end < r->nsamples && end - first < BATCHES; end++) {
+		const struct dl_emu_sample *b = &r->samples[end];
 
-		if (b->at > s->duration || !b->delivered)
+		if (b->at > s->duration)
 			break;
+		if (!b->delivered)
+			continue;
+		batch[n] = end;
 		mean[n++] = b->latency_sum / 1e3 / b->delivered;
 		all += b->bytes;
 	}
-	start = s->warmup || n < 2 ? 0 : sweep_find_start(mean, n);
-	p->settled = s->warmup ? s->warmup : r->sample_ps * start;
-	p->latency_error = sweep_error(mean + start, n - start);
-	if (!start)
+	from = s->warmup || n < 2 ? 0 : sweep_find_start(mean, n);
+	p->latency_error = sweep_error(mean + from, n - from);
+	p->settled = s->warmup;
+	if (s->warmup || !n || batch[from] == first)
 		return;
-	for (uint32_t i = start; i < n; i++) {
+	from = batch[from]; /* before the first packet has come nothing has settled, either */
+	p->settled = r->sample_ps * from;
+	for (uint32_t i = from; i < end; i++) {
 		packets += r->samples[i].delivered;
 		sum += r->samples[i].latency_sum;
 		bytes += r->samples[i].bytes;
 	}
 	p->latency.mean = sum / 1e3 / packets;
-	p->throughput *= (double)bytes / all * n / (n - start);
+	p->throughput *= (double)bytes / all * (end - first) / (end - from);
 }
 
 int dl_emu_scenario_point(const struct dl_emu_scenario *s, const struct dl_emu_load *load,
@@ -307,6 +312,9 @@ int dl_emu_scenario_zero_load(const struct dl_emu_scenario *s, double *ns)
 
 /* ---- saturation -------------------------------------------------------- */
 
+#define MIN_LATENCIES 100 /* of a packet at no load: the shortest run */
+#define DOUBLINGS 3	  /* of a run that leaves it open */
+
 static bool sweep_saturates(const struct dl_emu_point *p, double zero_load_ns)
 {
 	return p->deadlock || p->throughput < 0.95 * p->offered ||
@@ -324,6 +332,44 @@ static int sweep_run_at(const struct dl_emu_scenario *s, const char *name, doubl
 	return err ? err : p->done ? 0 : -EINTR;
 }
 
+/* Is it certain on which side of saturation a load is?  At full load: the throughput? */
+static bool sweep_is_clear(const struct dl_emu_point *p, double at, double before,
+			   double zero_load_ns)
+{
+	double limit = 3 * zero_load_ns;
+
+	if (at >= 1)
+		return fabs(p->throughput - before) <= 0.01 * p->throughput;
+	if (p->deadlock || p->throughput < 0.9 * p->offered)
+		return true;
+	return fabs(p->latency.mean - limit) > p->latency_error &&
+	       (p->latency.mean > limit || p->throughput > 0.97 * p->offered);
+}
+
+static uint64_t sweep_least_time(const struct dl_emu_scenario *s, double zero_load_ns)
+{
+	return fmax(s->duration, s->warmup + MIN_LATENCIES * zero_load_ns * 1e3);
+}
+
+/* Run a load, however short the scenario is, and longer where that is not clear. */
+static int sweep_run_until_clear(const struct dl_emu_scenario *s, const char *name, double at,
+				 dl_emu_watch watch, void *context, double zero_load_ns,
+				 struct dl_emu_point *p)
+{
+	struct dl_emu_scenario longer = *s;
+	double before;
+	int err;
+
+	longer.duration = sweep_least_time(s, zero_load_ns);
+	for (uint32_t run = 0;; run++) {
+		before = p->throughput;
+		err = sweep_run_at(&longer, name, at, watch, context, p);
+		if (err || run == DOUBLINGS || sweep_is_clear(p, at, before, zero_load_ns))
+			return err;
+		longer.duration *= 2;
+	}
+}
+
 int dl_emu_scenario_saturation(const struct dl_emu_scenario *s, const char *name,
 			       dl_emu_watch watch, void *context, struct dl_emu_saturation *out)
 {
@@ -332,6 +378,7 @@ int dl_emu_scenario_saturation(const struct dl_emu_scenario *s, const char *name
 	int err = dl_emu_scenario_bound(s, &out->bound);
 
 	out->load = -1;
+	out->is_longer = false;
 	if (err == -ENOTSUP)
 		out->bound = -1;
 	else if (err)
@@ -342,14 +389,15 @@ int dl_emu_scenario_saturation(const struct dl_emu_scenario *s, const char *name
 		out->zero_load_ns = p.latency.mean;
 	}
 	if (!err)
-		err = sweep_run_at(s, name, 1, watch, context, &p);
+		err = sweep_run_until_clear(s, name, 1, watch, context, out->zero_load_ns, &p);
 	out->accepted = p.throughput;
+	out->is_longer = s->duration < sweep_least_time(s, out->zero_load_ns);
 	if (err || !sweep_saturates(&p, out->zero_load_ns))
 		return err;
 	while (!err && high - low > 0.01 * high && high > 1e-5) {
 		double middle = (low + high) / 2;
 
-		err = sweep_run_at(s, name, middle, watch, context, &p);
+		err = sweep_run_until_clear(s, name, middle, watch, context, out->zero_load_ns, &p);
 		*(sweep_saturates(&p, out->zero_load_ns) ? &high : &low) = middle;
 	}
 	out->load = err ? -1 : (low + high) / 2;

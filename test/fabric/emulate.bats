@@ -720,6 +720,23 @@ refused() {
 		to_ns: 2000}}")"
 	diff <(awk -F, 'NR == 1 || ($1 >= 1000 && $1 < 2000)' "$T/steps.csv") "$T/part.csv"
 
+	# A management packet arrives as data do; and room that is free is in blocks, whatever the chunks.
+	emulated "$T/routed" "$(scenario <<<"{duration_ns: 4000, chunk_blocks: 2, watch: {packets: 99},
+		traffic: [{pattern: shift, by: 4, load: 0.1}, {pattern: shift, by: 4, load: 0.1,
+		management: true}]}")"
+	holds '[.watched[] | select(.vl == 15) | .event] |
+		([.[] | select(. == "arrived")] | length) == ([.[] | select(. == "sent")] | length)'
+	holds '[.watched[] | select(.event == "arrived" and .vl != 15) | .credit] | max == 272 - 34'
+
+	# A worm: the head has left the second switch before the tail leaves the adapter.
+	emulated "$T/routed" "$(scenario <<<"{$text, switching: wormhole, buffer_blocks: 6,
+		watch: {packets: 20}}")"
+	holds '[.watched | group_by(.packet)[] | [[.[] | select(.event == "sent").at_ns],
+		[.[] | select(.event == "tail").at_ns]] |
+		(.[0] | length) == (.[1] | length) and .[1][0] > .[0][0]] | all'
+	holds '[.watched | group_by(.packet)[] | [.[] | select(.event == "tail").at_ns][0] >
+		[.[] | select(.event == "sent").at_ns][2] // 1e9] | any'
+
 	# Each list of the document is a table.
 	emulated "$T/routed" "$(scenario <<<"{$text}")" --tables "$T/tables"
 	holds "(.ports | length) == $(($(wc -l <"$T/tables/ports.csv") - 1))"

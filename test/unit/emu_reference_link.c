@@ -268,6 +268,8 @@ void emu_ref_transmit(struct model *t, uint32_t port)
 			p->wake = true;
 			return;
 		}
+		if (t->now > p->busy_until)
+			dl_link_arbiter_idle(&p->arb);
 		if (t->now >= p->due)
 			pass_deadline(t, p, t->now == p->due);
 		if (p->tell) {

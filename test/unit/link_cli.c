@@ -285,6 +285,9 @@ static void test_due(void **state)
 			  "fcp yes 40 43 40 40 3 43 0", "fcp no 40 43 40 40 3 43 0",
 			  "send yes 41 43 41 41 2 43 0", "fcp no 41 43 41 41 2 43 0",
 			  "offload yes 41 43 41 41 3 44 0", "fcp yes 41 44 41 41 3 44 0"));
+	/* The transmitter knows the credit of the registers at the start. */
+	credits("buffer_blocks: 8\nstart: {fctbs: 5, abr: 5}\nevents: [{fcp: due}]\n", iba_keys,
+		ROWS("fcp no 5 13 5 5 8 13 0"));
 }
 
 /* Upstream - Current - Downstream, on two VCs. */

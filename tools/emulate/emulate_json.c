@@ -309,7 +309,7 @@ json_t *emulate_sweep_json(const struct emulate_point *points, uint32_t n,
 			   const struct dl_emu_saturation *s)
 {
 	bool deadlock = false, interrupted = s->accepted < 0;
-	json_t *list = json_array();
+	json_t *list = json_array(), *warnings = json_array();
 	double cpu = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -320,9 +320,14 @@ json_t *emulate_sweep_json(const struct emulate_point *points, uint32_t n,
 		deadlock |= points[i].point.deadlock;
 		cpu += points[i].cpu_seconds;
 	}
-	return json_pack("{s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:b, s:b, s:f}", "sweep", list,
-			 "saturation_load", emulate_known_json(s->load), "zero_load_ns",
-			 emulate_known_json(s->zero_load_ns), "saturation", "load",
+	if (s->is_longer)
+		json_array_append_new(
+			warnings, json_string("duration_ns is less than 100 times the zero-load "
+					      "latency: the loads of the sweep may not have "
+					      "settled; saturation is of longer runs"));
+	return json_pack("{s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:b, s:b, s:f}", "sweep", list,
+			 "warnings", warnings, "saturation_load", emulate_known_json(s->load),
+			 "zero_load_ns", emulate_known_json(s->zero_load_ns), "saturation", "load",
 			 emulate_known_json(s->load), "accepted", emulate_known_json(s->accepted),
 			 "bound", emulate_known_json(s->bound), "deadlock", deadlock, "interrupted",
 			 interrupted, "cpu_seconds", cpu);

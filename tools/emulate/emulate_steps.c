@@ -11,6 +11,7 @@ static const char *const emulate_events[DL_EMU_STEP_KINDS] = {
 	[DL_EMU_STEP_MADE] = "made",	   [DL_EMU_STEP_ARRIVED] = "arrived",
 	[DL_EMU_STEP_SENT] = "sent",	   [DL_EMU_STEP_DELIVERED] = "delivered",
 	[DL_EMU_STEP_DROPPED] = "dropped", [DL_EMU_STEP_CREDIT] = "credit",
+	[DL_EMU_STEP_TAIL] = "tail",
 };
 
 json_t *emulate_watched_json(const struct emulate_run *r)

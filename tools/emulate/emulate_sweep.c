@@ -94,7 +94,7 @@ int emulate_find_saturation(const struct dl_emu_scenario *scenario, const struct
 {
 	int err;
 
-	*out = (struct dl_emu_saturation){ -1, -1, -1, -1 };
+	*out = (struct dl_emu_saturation){ -1, -1, -1, -1, false };
 	if (campaign_is_interrupted())
 		return 0;
 	err = dl_emu_scenario_saturation(scenario, s->name, emulate_sweep_watch, NULL, out);

@@ -145,11 +145,17 @@ static void emulate_print_deadlock(const json_t *document, const struct emulate_
 			    "their paths\n");
 }
 
-void emulate_print(const json_t *document, const struct emulate_run *r, FILE *to)
+static void emulate_print_warnings(const json_t *document, FILE *to)
 {
 	const json_t *warning;
 	size_t i;
 
+	json_array_foreach(tool_at(document, "warnings"), i, warning)
+		fprintf(to, "warning: %s\n", json_string_value(warning));
+}
+
+void emulate_print(const json_t *document, const struct emulate_run *r, FILE *to)
+{
 	tool_print(to, document,
 		   "packets: {injected_packets} injected, {delivered_packets} delivered, "
 		   "{dropped_packets} dropped, {in_flight} in flight");
@@ -172,8 +178,7 @@ void emulate_print(const json_t *document, const struct emulate_run *r, FILE *to
 	emulate_print_busiest(document, r, to);
 	emulate_print_starved(document, r, to);
 	emulate_print_deadlock(document, r, to);
-	json_array_foreach(tool_at(document, "warnings"), i, warning)
-		fprintf(to, "warning: %s\n", json_string_value(warning));
+	emulate_print_warnings(document, to);
 }
 
 /* ---- sweeps ------------------------------------------------------------ */
@@ -204,6 +209,7 @@ void emulate_sweep_print(const json_t *document, FILE *to)
 		fprintf(to, ", bound by the busiest link: %.2f%%",
 			100 * json_number_value(tool_at(document, "saturation.bound")));
 	fputc('\n', to);
+	emulate_print_warnings(document, to);
 }
 
 /* A point a line; what all have in common is repeated, so that tables can be joined. */

@@ -302,8 +302,8 @@ struct recording {
 /* "1.000,sent,7,0x..,2,0,...": a step of a packet, or credit. */
 static int recording_line(void *context, struct dl_text *t)
 {
-	static const char *const events[] = { "made",	   "arrived", "sent",
-					      "delivered", "dropped", "credit" };
+	static const char *const events[] = { "made",	 "arrived", "sent", "delivered",
+					      "dropped", "credit",  "tail" };
 	struct recording *r = context;
 	const struct dl_fabric *f = r->e.page->fabric;
 	char *field[9], *rest = t->at;

@@ -485,7 +485,8 @@ static int phases_plan_steps(struct dl_phases *p)
 	}
 	if (err == -ELOOP)
 		err = dl_transition_waves(&p->plan, 0, &p->steps);
-	p->close_groups |= p->steps.in_phases ? p->trees_differ : p->steps.closes_groups;
+	p->close_groups |= p->steps.in_phases ? p->trees_differ || p->links_come :
+						p->steps.closes_groups;
 	p->trees_differ |= p->close_groups; /* they come again at the end */
 	if (!err && p->steps.needs_drain)
 		err = dl_transition_leftovers(&p->plan, &p->steps, &p->left);

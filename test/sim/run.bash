@@ -58,6 +58,8 @@ runs() {
 		"mesh --mode proven --torus 5x5x5"
 		"calm --mode proven --gap 1500"
 		"standby-any-sl --mode any-sl --sms 2"
+		"leftovers --mode proven --stay 100"
+		"leftovers-any-sl --mode any-sl --stay 20"
 	)
 
 	for script in "$HERE"/scripts/*.events; do

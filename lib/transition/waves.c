@@ -15,11 +15,13 @@
  * leave, while nothing is closed, and what they alone made wait vanishes.  Where a drain
  * does not help either, the entries that are in the way of most others take a detour by a
  * third port (waves_detour.c), or are closed for a while.  Entries that lead nowhere in the
- * new tables go first.
+ * new tables go first.  Among the packets are those that had passed a cable before it failed
+ * (orphans.c), until the first drain; where nothing can move beside them, that comes first.
  *
  * Groups.  If the ports of both sets together fit what is there, masks move at any time;
  * or else after the last wave, if they fit then.  Otherwise groups keep the ports of both
- * sets only (plan.c), from before the first wave until after the last.  If a plan closes
+ * sets only (plan.c), from before the first wave until after the last; what they had sent
+ * counts until the first drain, which is over before they get new ports.  If a plan closes
  * what pairs of end ports need, it is made once more, with longer detours, and groups that
  * keep no port meanwhile.
  *

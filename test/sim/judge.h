@@ -82,7 +82,7 @@ struct sim_judge {
 	struct sim_leaving *leaving; /* a queue: when what is left has gone */
 	uint64_t first_leaving, nleaving;
 	uint32_t *waits; /* by port: how often such packets began to wait for it */
-	uint64_t clock; /* of what is worked out: now, or when packets left */
+	uint64_t clock;	 /* of what is worked out: now, or when packets left */
 	uint32_t leaving_cap;
 	uint32_t revised; /* the link where packets change their VL with a map; or DL_NONE */
 	bool by_write;	  /* is what changes now due to an SMP? */

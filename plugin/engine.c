@@ -276,10 +276,14 @@ static void take_lock_again(struct dl_engine *e)
 static int engine_compute(struct dl_engine *e, struct dl_sweep **out, struct dl_phases **phases)
 {
 	int err = dl_sweep_begin(e, out);
+	bool clears;
 
 	if (err)
 		return err;
+	clears = dl_phases_are_known(e) && wait_for_pending_transactions && dl_marks_clear(e);
 	give_lock_back(e);
+	if (clears)
+		wait_for_pending_transactions(&e->osm->stats);
 	err = dl_sweep_run(e, *out);
 	if (!err) {
 		err = dl_qos_apply(e, *out);

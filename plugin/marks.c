@@ -9,6 +9,9 @@
  * A mark that has no room in the block of the highest LID takes one more block,
  * which OpenSM knows nothing of: it is written here, if it changes or the switch
  * has lost it.
+ *
+ * OpenSM raises LinearFDBTop before it writes the entries that come.  Until then packets
+ * would go by the mark, or by whatever else stands there.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -128,22 +131,57 @@ int dl_marks_torus(const struct dl_engine *e, struct dl_arena *arena, const stru
 	return dl_torus_of_marks(f, marks, mode, out);
 }
 
-/* A block that OpenSM does not write: see above. */
-static void marks_write_block(struct dl_engine *e, osm_switch_t *sw, uint32_t first)
+static void marks_send_block(struct dl_engine *e, osm_switch_t *sw, uint32_t first,
+			     uint8_t *entries)
 {
 	osm_madw_context_t context = dl_recall_context(sw, true);
 	osm_physp_t *p = osm_node_get_physp_ptr(sw->p_node, 0);
 
-	if (!p || (!sw->need_update &&
-		   !memcmp(sw->lft + first, sw->new_lft + first, DL_TORUS_MARK_BLOCK)))
+	if (p)
+		osm_req_set(&e->osm->sm, osm_physp_get_dr_path_ptr(p), entries, DL_TORUS_MARK_BLOCK,
+			    IB_MAD_ATTR_LIN_FWD_TBL, cl_hton32(first / DL_TORUS_MARK_BLOCK), FALSE,
+			    ib_port_info_get_m_key(&p->port_info),
+			    DL_OSM_TIMEOUT CL_DISP_MSGID_NONE, &context);
+}
+
+/* A block that OpenSM does not write: see above. */
+static void marks_write_block(struct dl_engine *e, osm_switch_t *sw, uint32_t first)
+{
+	if (!sw->need_update && !memcmp(sw->lft + first, sw->new_lft + first, DL_TORUS_MARK_BLOCK))
 		return;
 	/* Should the answer get lost, the next sweep writes it again. */
 	memset(sw->lft + first, 0, DL_TORUS_MARK_BLOCK);
-	osm_req_set(&e->osm->sm, osm_physp_get_dr_path_ptr(p), sw->new_lft + first,
-		    DL_TORUS_MARK_BLOCK, IB_MAD_ATTR_LIN_FWD_TBL,
-		    cl_hton32(first / DL_TORUS_MARK_BLOCK), FALSE,
-		    ib_port_info_get_m_key(&p->port_info), DL_OSM_TIMEOUT CL_DISP_MSGID_NONE,
-		    &context);
+	marks_send_block(e, sw, first, sw->new_lft + first);
+}
+
+/* Behind a switch's top no packet goes, up to the new one: what stood there is forgotten. */
+static bool marks_clear_switch(struct dl_engine *e, osm_switch_t *sw)
+{
+	uint32_t top = dl_recall_top(sw), new_top = sw->max_lid_ho,
+		 first = (top + 1) / DL_TORUS_MARK_BLOCK;
+	uint8_t entries[DL_TORUS_MARK_BLOCK];
+
+	if (!top || new_top <= top ||
+	    !dl_recall_reserve(sw, (new_top / DL_TORUS_MARK_BLOCK + 1) * DL_TORUS_MARK_BLOCK))
+		return false;
+	for (uint32_t k = first; k <= new_top / DL_TORUS_MARK_BLOCK; k++) {
+		for (uint32_t i = 0; i < DL_TORUS_MARK_BLOCK; i++) {
+			uint32_t lid = k * DL_TORUS_MARK_BLOCK + i;
+
+			entries[i] = lid > top ? OSM_NO_PATH : sw->lft[lid];
+		}
+		marks_send_block(e, sw, k * DL_TORUS_MARK_BLOCK, entries);
+	}
+	return true;
+}
+
+bool dl_marks_clear(struct dl_engine *e)
+{
+	bool any = false;
+
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw))
+		any |= marks_clear_switch(e, sw);
+	return any;
 }
 
 void dl_marks_write(struct dl_engine *e, const struct dl_sweep *sweep, uint32_t s, osm_switch_t *sw)

@@ -29,6 +29,12 @@ void dl_marks_drop(struct dl_recall *r);
 int dl_marks_torus(const struct dl_engine *e, struct dl_arena *arena, const struct dl_fabric *f,
 		   unsigned int *mode, struct dl_torus **out);
 
+/*
+ * LIDs have come behind the highest one: clear what switches hold for these.  OpenSM's lock
+ * is held.  Whether there are writes to wait for.
+ */
+bool dl_marks_clear(struct dl_engine *e);
+
 /* Put the mark of switch s into the table that OpenSM is going to write. */
 void dl_marks_write(struct dl_engine *e, const struct dl_sweep *sweep, uint32_t s,
 		    osm_switch_t *sw);

@@ -200,10 +200,11 @@ static int answer_node_info(struct sim_node *n, unsigned int at, ib_smp_t *smp)
 	return 0;
 }
 
-static int answer_switch_info(struct sim_node *n, ib_smp_t *smp)
+static int answer_switch_info(struct sim *sim, struct sim_node *n, ib_smp_t *smp)
 {
 	const ib_switch_info_t *in = (ib_switch_info_t *)smp->data;
 	ib_switch_info_t *info = &n->switch_info;
+	uint16_t top;
 
 	if (!n->is_switch)
 		return BAD_ATTRIBUTE;
@@ -211,7 +212,10 @@ static int answer_switch_info(struct sim_node *n, ib_smp_t *smp)
 		if (in->life_state & IB_SWITCH_PSC)
 			info->life_state &= (uint8_t)~IB_SWITCH_PSC;
 		info->life_state = (info->life_state & 7) | (in->life_state & 0xF8);
+		top = be16toh(info->lin_top);
 		info->lin_top = in->lin_top;
+		if (be16toh(in->lin_top) != top)
+			sim_judge_lft(sim, n, 1, IB_LID_MCAST_START_HO);
 		info->mcast_top = in->mcast_top;
 		info->def_port = in->def_port;
 	}
@@ -281,7 +285,7 @@ static int answer_lft(struct sim *sim, struct sim_node *n, ib_smp_t *smp)
 		return BAD_FIELD;
 	if (smp->method == IB_MAD_METHOD_SET && memcmp(n->lft + block * BLOCK, smp->data, BLOCK)) {
 		memcpy(n->lft + block * BLOCK, smp->data, BLOCK);
-		sim_judge_lft(sim, n, block * BLOCK);
+		sim_judge_lft(sim, n, block * BLOCK, (block + 1) * BLOCK);
 	}
 	memcpy(smp->data, n->lft + block * BLOCK, BLOCK);
 	return 0;
@@ -357,7 +361,7 @@ int sim_agent(struct sim *sim, struct sim_node *n, unsigned int at, ib_smp_t *sm
 	case 0x11:
 		return answer_node_info(n, at, smp);
 	case 0x12:
-		return answer_switch_info(n, smp);
+		return answer_switch_info(sim, n, smp);
 	case 0x14:
 		return answer_guids(n, at, smp);
 	case 0x15:

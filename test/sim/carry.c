@@ -115,7 +115,7 @@ static struct sim_node *go_by_lid(struct sim *sim, struct sim_node *n, uint16_t 
 			if (sim_owns(sim_port_at(sim, n, o), lid))
 				return n;
 		if (n->is_switch)
-			out = lid < SIM_LFT_SIZE ? n->lft[lid] : SIM_NO_PORT;
+			out = sim_lft(n, lid);
 		else if (h)
 			return NULL;
 		if (!out || out > n->nports)

@@ -93,7 +93,7 @@ static bool goes_round(const struct sim *sim, const struct sim_column *c, uint32
 static uint32_t find_next(const struct sim *sim, const struct sim_column *c, uint32_t lid,
 			  const struct sim_node *s)
 {
-	unsigned int out = s->lft[lid];
+	unsigned int out = sim_lft(s, lid);
 	uint32_t link = s->first + out, peer;
 
 	if (c->owner == s->first)
@@ -283,10 +283,10 @@ void sim_judge_port(struct sim *sim, uint32_t port, bool by_write)
 	update_link(sim, p->peer);
 }
 
-void sim_judge_lft(struct sim *sim, struct sim_node *n, uint32_t first)
+void sim_judge_lft(struct sim *sim, struct sim_node *n, uint32_t first, uint32_t end)
 {
 	sim->judge->by_write = true;
-	for (uint32_t lid = first; lid < first + 64; lid++)
+	for (uint32_t lid = first; lid < end && lid < IB_LID_MCAST_START_HO; lid++)
 		if (sim->judge->columns[lid].owner != DL_NONE)
 			update_next(sim, lid, n);
 }

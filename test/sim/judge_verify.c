@@ -76,7 +76,8 @@ static void copy_switch(struct sim *sim, struct dl_tables *t, uint32_t s)
 	const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
 	struct sim_node *from = node_of(sim, f, f->switches[s]);
 
-	memcpy(t->lft + s * (size_t)t->stride, from->lft, t->top_lid + 1u);
+	for (uint32_t lid = 0; lid <= t->top_lid; lid++)
+		t->lft[s * (size_t)t->stride + lid] = sim_lft(from, lid);
 	for (unsigned int in = 0; in <= n->nports; in++)
 		for (unsigned int out = 1; out <= n->nports; out++) {
 			int row;

@@ -3,7 +3,8 @@
 EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash \
 	test/sim/shrink.bash test/sim/scripts/liar_cut_off.events \
 	test/sim/scripts/mute_switch.events test/sim/scripts/mute_two.events \
-	test/sim/scripts/behind_others.events test/sim/scripts/past_failed_cable.events \
+	test/sim/scripts/behind_others.events test/sim/scripts/behind_top.events \
+	test/sim/scripts/past_failed_cable.events \
 	test/sim/scripts/moved_at_start.events test/sim/scripts/moved_at_takeover.events \
 	test/sim/scripts/moved_under_writes.events test/sim/scripts/torn_tree.events \
 	test/sim/scripts/power_fails.events \

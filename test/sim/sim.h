@@ -304,6 +304,13 @@ static inline bool sim_owns(const struct sim_port *p, uint16_t lid)
 	return base && lid >= base && lid < base + (1 << (p->info.mkey_lmc & 7));
 }
 
+/* The port of a forwarding entry; none behind LinearFDBTop. */
+static inline unsigned int sim_lft(const struct sim_node *s, uint32_t lid)
+{
+	return lid < SIM_LFT_SIZE && lid <= be16toh(s->switch_info.lin_top) ? s->lft[lid] :
+									      SIM_NO_PORT;
+}
+
 /* ---- agent.c ------------------------------------------------------------------ */
 
 #define SIM_LIES 7
@@ -430,8 +437,8 @@ bool sim_apply(struct sim *sim, const struct sim_step *step);
 
 struct sim_judge *sim_judge_new(struct sim *sim);
 
-/* Forwarding entries [first, first + 64) of a switch are other ones now. */
-void sim_judge_lft(struct sim *sim, struct sim_node *n, uint32_t first);
+/* Forwarding entries [first, end) of a switch are other ones now. */
+void sim_judge_lft(struct sim *sim, struct sim_node *n, uint32_t first, uint32_t end);
 
 /*
  * The map between two ports of a switch is; or, without `before` and for SIM_NO_PORT,

@@ -17,11 +17,12 @@
  * Where it does not move at any port of a switch, these send whenever they have something
  * to send, so that all buffers of the switch, if they were full, are empty after as long as
  * one port takes to send them, and a packet moves on within that time.  After as many of
- * these times as it can pass switches it has left; and each switch that is not seen to be
- * quiet, for it does not answer or its counters move, may keep it for the lifetime limit.
+ * these times as it can pass switches it has left.  A switch that is not seen to
+ * be quiet (it does not answer, or its counters move) may keep it for the lifetime limit.
  * So the wait is over after k limits when all switches but k have been quiet for as long.
- * This supposes that arbiters serve inputs and VLs of a port in turn, and that buffers
- * hold no more than credits can promise: 2048 blocks of 64 bytes a VL (rules C1).
+ * This supposes that nobody resets the counters meanwhile, that arbiters serve inputs and
+ * VLs of a port in turn, and that buffers hold no more than credits can promise: 2048
+ * blocks of 64 bytes a VL (rules C1).
  * Counters are read over the fabric (PortCounters), on granted path SLs.
  *
  * Where that takes longer than drain_seconds, the engine goes on then, unproven, and says
@@ -193,7 +194,7 @@ static void drain_free_counters(struct dl_drain_counters *c)
 	free(c);
 }
 
-/* Whoever may not ask sees nothing. */
+/* NULL: without OpenSM's functions nothing is seen. */
 static struct dl_drain_counters *drain_counters(struct dl_engine *e)
 {
 	struct dl_drain_counters *c = e->drain.counters;
@@ -288,28 +289,40 @@ static bool drain_await(struct dl_drain_counters *c, uint32_t most)
 	return !err;
 }
 
-/* Ask all of the list; of a switch that did not answer before, not about its ports. */
-static void drain_ask(struct dl_engine *e, struct dl_drain_counters *c, struct drain_query *queries,
-		      uint32_t n, bool again)
+/* Ask what a switch can count, or about its ports, of those that have answered that. */
+static bool drain_ask_some(struct dl_engine *e, struct dl_drain_counters *c, bool ports,
+			   double until)
 {
 	bool sent = true, silent = false;
 
+	for (uint32_t i = 0; i < c->n && sent && !osm_exit_flag; i++) {
+		struct drain_query *q = &c->queries[i];
+
+		silent = q->port ? silent : ports && !q->answered;
+		if (silent || !q->port == ports)
+			continue;
+		c->under_way++;
+		pthread_mutex_unlock(&c->lock);
+		sent = dl_clock_monotonic() < until && drain_send(e, c, i);
+		pthread_mutex_lock(&c->lock);
+		c->under_way -= !sent;
+		sent = sent && drain_await(c, UNDER_WAY - 1);
+	}
+	return drain_await(c, 0) && sent;
+}
+
+/* Ask all of the list, but no more after a time. */
+static void drain_ask(struct dl_engine *e, struct dl_drain_counters *c, struct drain_query *queries,
+		      uint32_t n, double until)
+{
+	for (uint32_t i = 0; i < n; i++)
+		queries[i].answered = false;
 	pthread_mutex_lock(&c->lock);
 	c->queries = queries;
 	c->n = n;
 	c->under_way = 0;
-	for (uint32_t i = 0; i < n && !osm_exit_flag; i++) {
-		silent = queries[i].port ? silent : again && !queries[i].answered;
-		queries[i].answered = false;
-		if (!sent || (silent && queries[i].port))
-			continue;
-		c->under_way++;
-		pthread_mutex_unlock(&c->lock);
-		sent = drain_send(e, c, i);
-		pthread_mutex_lock(&c->lock);
-		sent = sent && drain_await(c, UNDER_WAY - 1);
-	}
-	drain_await(c, 0);
+	if (drain_ask_some(e, c, false, until))
+		drain_ask_some(e, c, true, until);
 	c->queries = NULL;
 	c->first += n;
 	pthread_mutex_unlock(&c->lock);
@@ -324,7 +337,6 @@ static double drain_interval(const struct dl_engine *e, const struct dl_fabric *
 
 	for (uint32_t s = 0; s < f->nswitches; s++) {
 		const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
-		uint32_t cables = 0;
 
 		for (unsigned int o = 1; o <= n->nports; o++) {
 			const struct dl_fabric_port *p = &f->ports[n->first_port + o];
@@ -332,11 +344,10 @@ static double drain_interval(const struct dl_engine *e, const struct dl_fabric *
 
 			if (p->peer == DL_NONE)
 				continue;
-			cables++;
 			rate = rate ? rate : SLOWEST;
 			slowest = rate < slowest ? rate : slowest;
 		}
-		ports = cables > ports ? cables : ports;
+		ports = n->nports > ports ? n->nports : ports;
 	}
 	return e->drain.hops * (ports * DATA_VLS * VL_BUFFER_BITS) / (slowest * RATE_UNIT);
 }
@@ -429,14 +440,13 @@ static int drain_watch(struct dl_engine *e, const struct dl_fabric *f, const boo
 {
 	struct dl_drain_counters *c = drain_counters(e);
 	struct drain_watch w = { .interval = drain_interval(e, f), .lifetime = drain_lifetime(e) };
-	bool asks = c && !drain_begin_watch(&w, f, switches), again = false;
+	bool asks = c && !drain_begin_watch(&w, f, switches);
 	int seen = 0;
 
 	while (asks && !seen && dl_clock_monotonic() < until) {
 		double start = dl_clock_monotonic(), end;
 
-		drain_ask(e, c, w.queries, w.n, again);
-		again = true;
+		drain_ask(e, c, w.queries, w.n, until);
 		end = dl_clock_monotonic();
 		drain_compare(&w, end);
 		seen = drain_is_over(e, &w, start);
@@ -472,7 +482,7 @@ int dl_drain_wait(struct dl_engine *e, const struct dl_fabric *f, const bool *sw
 
 void dl_drain_look(struct dl_engine *e)
 {
-	if (e->phases || e->drain.since <= 0 || e->options.drain_ms != DL_PLUGIN_DRAIN_SEEN)
+	if (e->phases || !dl_drain_is_due(e) || e->options.drain_ms != DL_PLUGIN_DRAIN_SEEN)
 		return;
 	if (drain_watch(e, e->in_force->fabric, NULL, dl_clock_monotonic() + LOOK_SECONDS) > 0)
 		e->drain.since = 0;

@@ -63,11 +63,12 @@
 /* From now on no packet meets what was there before; some that did are under way. */
 static void phases_note_written(struct dl_engine *e, const struct dl_tables *t, const bool *lids)
 {
-	uint32_t hops = t->fabric->nswitches;
+	uint32_t hops = 0;
 
-	if (e->options.drain_ms < 0)
-		dl_transition_longest(t, lids, &hops);
-	dl_drain_begin(e, hops);
+	/* Without memory the path is as long as it can be. */
+	if (e->options.drain_ms < 0 && dl_transition_longest(t, lids, &hops))
+		hops = t->fabric->nswitches;
+	dl_drain_begin(e, hops ? hops : 1);
 }
 
 /* ---- beginning -------------------------------------------------------- */
@@ -240,7 +241,7 @@ static int phases_enter(struct dl_engine *e, enum dl_change_state state)
 	return e->change == state || dl_change_enter(e, state) ? 0 : -EPROTO;
 }
 
-/* Switches that have entries: in others no packet waits.  NULL: no memory. */
+/* Switches that have entries, before any has been closed: in others no packet waits. */
 static bool *phases_held_switches(const struct dl_phases *p)
 {
 	const struct dl_tables *held = p->plan.held;
@@ -263,9 +264,9 @@ static bool *phases_held_switches(const struct dl_phases *p)
 static int phases_drain(struct dl_engine *e, struct dl_phases *p, const bool *switches)
 {
 	enum dl_drain_end how = DL_DRAIN_NONE;
-	bool enters = dl_drain_is_due(e) && e->change != DL_CHANGE_WAITING;
-	int err = enters ? phases_enter(e, DL_CHANGE_DRAINING) : 0;
-	bool *held = switches ? NULL : phases_held_switches(p);
+	bool first = e->change == DL_CHANGE_WAITING;
+	int err = !first && dl_drain_is_due(e) ? phases_enter(e, DL_CHANGE_DRAINING) : 0;
+	bool *held = switches || !first ? NULL : phases_held_switches(p);
 
 	if (!err)
 		err = dl_drain_wait(e, p->next->fabric, switches ? switches : held, &how);
@@ -294,6 +295,20 @@ static int phases_write_held(struct dl_engine *e, struct dl_phases *p)
 	return err;
 }
 
+/*
+ * Must packets leave before the steps are taken?  The plan says so of groups that it closes
+ * and of orphans; it knows nothing of groups that are closed for reasons of the plugin's.
+ */
+static bool phases_drain_first(const struct dl_engine *e, const struct dl_phases *p)
+{
+	const struct dl_transition_step *first = p->steps.nsteps ? p->steps.steps : NULL;
+	bool own = p->old_branches || p->ghost_ports || e->groups_shut;
+
+	return p->steps.in_phases || (p->close_groups && own) ||
+	       (first && first->drain &&
+		(p->steps.closes_groups || first->kind == DL_TRANSITION_WAIT));
+}
+
 /* What comes before the steps. */
 static int phases_prepare(struct dl_engine *e, struct dl_phases *p)
 {
@@ -317,15 +332,19 @@ static int phases_prepare(struct dl_engine *e, struct dl_phases *p)
 	}
 	if (!err && (p->links_come || p->ghost_ports))
 		err = phases_enter(e, DL_CHANGE_LINKS);
-	if (!err && p->ghost_ports)
+	if (!err && p->ghost_ports) {
 		err = dl_phases_drop_links(e);
+		phases_note_written(e, p->plan.held, NULL);
+	}
 	if (!err && p->links_come)
 		err = dl_phases_raise_links(e, p);
 	p->links_return &= err != 0;
 	if (err || p->origin == DL_PHASES_FROM_NOTHING)
 		return err ? err : phases_change_maps(e);
-	if (p->steps.in_phases)
+	if (phases_drain_first(e, p)) {
+		p->drains += !p->steps.in_phases; /* there it is one more than planned */
 		err = phases_drain(e, p, NULL);
+	}
 	p->grants_late &= p->steps.in_phases;
 	if (!err && !p->plan.maps_changed)
 		err = phases_change_maps(e);

@@ -466,8 +466,8 @@ static int phases_look_at_mixture(const struct dl_engine *e, struct dl_phases *p
 	if ((p->direct && !p->plan.orphans.n) || p->origin != DL_PHASES_FROM_FORCE)
 		return 0;
 	return dl_route_is_mixture_safe(p->plan.held, next->routed.tables, next->routed.tree,
-					p->plan.orphans.n ? &p->plan.orphans : NULL,
-					any_sl ? DL_VERIFY_ANY_SL : 0, next->safe_sls, &p->direct);
+					&p->plan.orphans, any_sl ? DL_VERIFY_ANY_SL : 0,
+					next->safe_sls, &p->direct);
 }
 
 /* In waves; or close, drain, open, where groups use SLs of their own: waves leave these aside. */
@@ -510,7 +510,7 @@ static int phases_decide(const struct dl_engine *e, struct dl_phases *p)
 	err = phases_look_at_mixture(e, p);
 	if (!err)
 		err = phases_add_groups(e, p);
-	p->direct &= !p->trees_differ;
+	p->direct &= !p->trees_differ && !p->dead_trees && !p->plan.orphans.moved;
 	return err || p->direct ? err : phases_plan_steps(p);
 }
 

@@ -23,7 +23,7 @@ enum dl_change_state {
 	DL_CHANGE_UNKNOWN,  /* what the switches hold may be no part of the tables in force */
 	DL_CHANGE_SETTLED,  /* the switches hold the tables in force, or a part of them */
 	DL_CHANGE_WRITING,  /* OpenSM writes new tables without a plan */
-	DL_CHANGE_WAITING,  /* OpenSM has the old tables; for its report, and for earlier packets */
+	DL_CHANGE_WAITING,  /* ... for OpenSM's report, then for packets of the change before */
 	DL_CHANGE_GROUPS,   /* groups get the ports of both trees only */
 	DL_CHANGE_LINKS,    /* links go active, ports without a cable down */
 	DL_CHANGE_MOVING,   /* entries are written as the plan's steps say */

@@ -99,6 +99,7 @@ struct dl_verify_orphans {
 	const struct dl_tables *held;  /* the maps that they meet */
 	struct dl_verify_orphan *list; /* in order of LIDs */
 	uint32_t n;
+	bool moved; /* some came by a cable that leads elsewhere now */
 };
 
 struct dl_verify_options {
@@ -128,7 +129,7 @@ struct dl_verify_options {
 	int adapters_only;
 	/* At most so many failures of delivery are listed; all are counted. */
 	unsigned int max_listed;
-	/* Packets that count as well, of mixtures only; NULL: none. */
+	/* Packets that count as well, of mixtures only; groups' by ports without a cable.  NULL: none. */
 	const struct dl_verify_orphans *orphans;
 };
 

@@ -5,8 +5,9 @@
  *
  * While entries are written a packet goes by old ones and new ones.  So it comes to
  * switches to which either set leads its LID, from the first entry that changes on, and
- * those of detours.  In a switch it may wait behind packets for any port.  Once all writes are confirmed it goes by the entries that are in
- * force then, so the longest path of these bounds what is left of its own.
+ * those of detours.  In a switch it may wait behind packets for any port.  Once all writes
+ * are confirmed it goes by the entries that are in force then, so the longest path of these
+ * bounds what is left of its own.
  *
  * Complexity: the switches on these paths, for each LID that changes.
  */

@@ -29,6 +29,7 @@ struct orphans {
 	uint16_t *sls;	 /* by old switch: what it sends on */
 	uint32_t *waits; /* ... how many that send to it are not done */
 	uint32_t *queue;
+	uint32_t *ends, nends; /* end ports with a LID and a switch */
 	struct dl_verify_orphans *out;
 	uint32_t cap;
 };
@@ -38,11 +39,14 @@ static int orphans_add(struct orphans *o, uint32_t in, uint16_t lid, uint16_t sl
 	const struct dl_fabric_port *p = &o->from->fabric->ports[in];
 	uint32_t sw = dl_fabric_match_switch(&o->now, o->from->fabric->nodes[p->node].sw);
 	struct dl_verify_orphans *out = o->out;
+	uint32_t now;
 
 	if (sw == DL_NONE || !sls)
 		return 0;
 	if (!dl_array_room(out->list, out->n, 1, &o->cap))
 		return -ENOMEM;
+	now = dl_fabric_match_port(&o->now, in);
+	out->moved |= now != DL_NONE && o->now.to->ports[now].peer != DL_NONE;
 	out->list[out->n++] =
 		(struct dl_verify_orphan){ .sw = sw, .lid = lid, .sls = sls, .in = p->num };
 	return 0;
@@ -147,14 +151,10 @@ static void orphans_inject(struct orphans *o, uint16_t lid)
 
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		o->sls[s] = 0;
-	for (uint32_t p = 0; p < f->nports; p++) {
-		uint32_t s = f->ports[p].lid && dl_fabric_is_end_port(f, p) ?
-				     dl_fabric_access_switch(f, p) :
-				     DL_NONE;
-
-		if (s != DL_NONE && p != f->lid_port[lid])
-			o->sls[s] |= orphans_sls(o, p, lid);
-	}
+	for (uint32_t i = 0; i < o->nends; i++)
+		if (o->ends[i] != f->lid_port[lid])
+			o->sls[dl_fabric_access_switch(f, o->ends[i])] |=
+				orphans_sls(o, o->ends[i], lid);
 }
 
 /* ---- all ---------------------------------------------------------------------- */
@@ -195,10 +195,13 @@ static int orphans_list(struct orphans *o)
 	const struct dl_fabric *f = o->from->fabric;
 	int err = 0;
 
-	for (uint32_t p = 0; p < f->nports && !err; p++)
-		if (f->ports[p].lid && f->ports[p].num && dl_fabric_is_end_port(f, p) &&
-		    f->ports[p].peer != DL_NONE && o->gone[f->ports[p].peer])
-			err = orphans_of_adapter(o, p);
+	for (uint32_t p = 0; p < f->nports; p++)
+		if (f->ports[p].lid && dl_fabric_is_end_port(f, p) &&
+		    dl_fabric_access_switch(f, p) != DL_NONE)
+			o->ends[o->nends++] = p;
+	for (uint32_t i = 0; i < o->nends && !err; i++)
+		if (f->ports[o->ends[i]].num && o->gone[f->ports[o->ends[i]].peer])
+			err = orphans_of_adapter(o, o->ends[i]);
 	for (uint32_t lid = 1; lid <= o->from->top_lid && !err; lid++) {
 		if (!o->lids[lid])
 			continue;
@@ -224,7 +227,8 @@ int dl_transition_find_orphans(const struct dl_tables *from, struct dl_transitio
 	o.sls = dl_arena_array(&o.arena, f->nswitches + 1ul, sizeof(*o.sls));
 	o.waits = dl_arena_array(&o.arena, f->nswitches + 1ul, sizeof(*o.waits));
 	o.queue = dl_arena_array(&o.arena, f->nswitches + 1ul, sizeof(*o.queue));
-	err = o.gone && o.lids && o.sls && o.waits && o.queue ?
+	o.ends = dl_arena_array(&o.arena, f->nports + 1ul, sizeof(*o.ends));
+	err = o.gone && o.lids && o.sls && o.waits && o.queue && o.ends ?
 		      dl_fabric_match(f, t->held->fabric, &o.now) :
 		      -ENOMEM;
 	if (!err && orphans_find_gone(&o))

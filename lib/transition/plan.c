@@ -25,7 +25,8 @@
  * without cycles has none.  During 3 each entry is one of N, or none, and after
  * 2 every packet came by such entries only: a part of the graph of N.  (That none waits
  * by a closed entry is not enough: a packet that came by one and waits by an entry of M
- * holds a channel as only O allows.)  Nothing is said of the order of writes, of how many are under way, of which get lost; a
+ * holds a channel as only O allows.)  Nothing is said of the order of writes, of how many
+ * are under way, of which get lost; a
  * manager that dies leaves a part of O or a part of N, and its successor begins
  * from there.
  *

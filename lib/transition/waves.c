@@ -21,7 +21,7 @@
  * Groups.  If the ports of both sets together fit what is there, masks move at any time;
  * or else after the last wave, if they fit then.  Otherwise groups keep the ports of both
  * sets only (plan.c), from before the first wave until after the last; what they had sent
- * counts until the first drain, which is over before they get new ports.  If a plan closes
+ * counts until the first drain, which must be over before they get new ports.  If a plan closes
  * what pairs of end ports need, it is made once more, with longer detours, and groups that
  * keep no port meanwhile.
  *
@@ -567,6 +567,9 @@ static int waves_plan(struct waves *w, enum waves_groups groups)
 		err = waves_plain_step(w, DL_TRANSITION_CLOSE, shut,
 				       dl_transition_mft_writes(t->held, t->closed), false);
 	}
+	/* Those that came by a cable which leads elsewhere now meet maps that change. */
+	if (!err && t->orphans.moved)
+		err = dl_waves_drain(w);
 	if (!err)
 		err = waves_run(w);
 	return err ? err : waves_move_groups(w, groups);
@@ -604,7 +607,7 @@ static int waves_try_groups(struct waves *w, struct dl_transition *t, enum waves
 					   .groups = before[groups],
 					   .joined = groups == WAVES_JOINED ? t->held : NULL,
 					   .leaving = groups >= WAVES_CLOSED ? t->held : NULL,
-					   .orphans = t->orphans.n ? &t->orphans : NULL };
+					   .orphans = &t->orphans };
 	int err;
 
 	waves_restart(w);

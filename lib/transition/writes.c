@@ -345,7 +345,7 @@ int dl_transition_check_plan(const struct dl_transition *t, enum dl_transition_o
 	int err;
 
 	dl_verify_options_init(&o);
-	o.orphans = t->orphans.n ? &t->orphans : NULL;
+	o.orphans = &t->orphans;
 	err = dl_verify_common_new(all, 2, &o, log, &common);
 	memset(out, 0, sizeof(*out));
 	if (err)

@@ -135,15 +135,22 @@ uint32_t dl_verify_orphans_of(const struct dl_verify_orphans *o, uint32_t lid)
 	return low;
 }
 
-unsigned int dl_verify_orphans_vl(const struct dl_verify_orphans *o, uint32_t s, unsigned int in,
+unsigned int dl_verify_orphans_vl(const struct dl_verify_net *net,
+				  const struct dl_verify_orphans *o, uint32_t s, unsigned int in,
 				  unsigned int out, unsigned int sl)
 {
 	const struct dl_tables *t = o->held;
-	unsigned int nports = dl_fabric_switch_node(t->fabric, s)->nports;
-	uint16_t row = out <= nports ? t->sl2vl[t->sl2vl_first[s] + in * (nports + 1u) + out] :
-				       DL_TABLES_NO_ROW;
+	const struct dl_fabric_node *n = dl_fabric_switch_node(t->fabric, s);
+	uint32_t link = dl_verify_net_link(net, s, out);
+	uint16_t row;
 
-	return row == DL_TABLES_NO_ROW ? 15 : dl_tables_sl2vl_get(t->rows[row], sl);
+	if (in > n->nports || out > n->nports || link == DL_NONE)
+		return 15;
+	row = t->sl2vl[t->sl2vl_first[s] + in * (n->nports + 1u) + out];
+	return dl_tables_sl2vl_get(
+		dl_verify_net_effective(t, row, t->fabric->ports[n->first_port + out].vls,
+					net->vague[link]),
+		sl);
 }
 
 uint32_t dl_verify_flow_orphans(struct dl_verify_flow *f, const struct dl_verify_orphans *o,
@@ -162,7 +169,7 @@ uint32_t dl_verify_flow_orphans(struct dl_verify_flow *f, const struct dl_verify
 		sls |= net->levels > 1 ? sls << 8 & net->alive : 0;
 		for (; sls; sls &= sls - 1) {
 			unsigned int sl = __builtin_ctz(sls);
-			unsigned int vl = dl_verify_orphans_vl(o, s, p->in, out, sl);
+			unsigned int vl = dl_verify_orphans_vl(net, o, s, p->in, out, sl);
 
 			if (vl >= net->nvl || vl == 15)
 				continue;

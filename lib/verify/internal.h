@@ -413,8 +413,9 @@ uint32_t dl_verify_orphans_of(const struct dl_verify_orphans *o, uint32_t lid);
 uint32_t dl_verify_flow_orphans(struct dl_verify_flow *f, const struct dl_verify_orphans *o,
 				uint16_t lid, uint32_t s, unsigned int out);
 
-/* The VL of orphans at a switch; 15 or more: they are dropped. */
-unsigned int dl_verify_orphans_vl(const struct dl_verify_orphans *o, uint32_t s, unsigned int in,
+/* The VL of orphans at a switch, by the maps that they meet; 15: they are dropped. */
+unsigned int dl_verify_orphans_vl(const struct dl_verify_net *net,
+				  const struct dl_verify_orphans *o, uint32_t s, unsigned int in,
 				  unsigned int out, unsigned int sl);
 
 /* What the end ports of a switch send to a column's LID out of a port, by sls_of or path SLs. */

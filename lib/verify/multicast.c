@@ -188,8 +188,8 @@ static void spread_orphans(struct spread *sp, uint32_t s)
 			for (unsigned int left = sp->sls; left && link != DL_NONE;
 			     left &= left - 1) {
 				unsigned int sl = __builtin_ctz(left);
-				unsigned int vl = dl_verify_orphans_vl(sp->net->group_orphans, s,
-								       in, out, sl);
+				unsigned int vl = dl_verify_orphans_vl(
+					sp->net, sp->net->group_orphans, s, in, out, sl);
 
 				if (vl < sp->net->nvl && vl != 15)
 					spread_push(sp, link, vl, 1u << sl);

@@ -448,7 +448,8 @@ int dl_verify_net_init(struct dl_verify_net *net, struct dl_arena *arena, const 
 	net->nsw = net->f->nswitches;
 	net->sls = o->sls; /* of any, those in use show when the maps are laid out */
 	net->adapters_only = o->adapters_only;
-	net->orphans = net->group_orphans = o->orphans;
+	net->orphans = o->orphans && o->orphans->n ? o->orphans : NULL;
+	net->group_orphans = o->orphans;
 	net->levels = dl_verify_net_levels(t, o);
 	err = lay_out_links(net);
 	if (!err)

@@ -342,7 +342,8 @@ static int phases_prepare(struct dl_engine *e, struct dl_phases *p)
 	if (err || p->origin == DL_PHASES_FROM_NOTHING)
 		return err ? err : phases_change_maps(e);
 	if (phases_drain_first(e, p)) {
-		p->drains += !p->steps.in_phases; /* there it is one more than planned */
+		/* One more than planned, or a step's, which finds nothing left. */
+		p->drains += p->steps.closes_groups && p->steps.steps[0].drain;
 		err = phases_drain(e, p, NULL);
 	}
 	p->grants_late &= p->steps.in_phases;

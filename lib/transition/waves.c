@@ -388,7 +388,7 @@ static int waves_write_rest(struct waves *w)
 static int waves_run(struct waves *w)
 {
 	/* Is there anything that a drain takes away? */
-	bool moved = w->out->closes_groups || w->t->orphans.n;
+	bool moved = !w->drains_first && (w->out->closes_groups || w->t->orphans.n);
 	int left = waves_period(w, &moved);
 
 	while (left > 0) {
@@ -565,10 +565,11 @@ static int waves_plan(struct waves *w, enum waves_groups groups)
 		w->out->closes_groups = shut != 0;
 		w->out->empties_groups = groups == WAVES_EMPTY;
 		err = waves_plain_step(w, DL_TRANSITION_CLOSE, shut,
-				       dl_transition_mft_writes(t->held, t->closed), false);
+				       dl_transition_mft_writes(t->held, t->closed),
+				       w->drains_first);
 	}
 	/* Those that came by a cable which leads elsewhere now meet maps that change. */
-	if (!err && t->orphans.moved)
+	if (!err && (w->drains_first ? !shut : t->orphans.moved))
 		err = dl_waves_drain(w);
 	if (!err)
 		err = waves_run(w);
@@ -616,6 +617,13 @@ static int waves_try_groups(struct waves *w, struct dl_transition *t, enum waves
 	for (uint32_t g = 0; groups == WAVES_EMPTY && g < t->closed->ngroups; g++)
 		dl_tables_masks_clear(&t->closed->groups[g].masks);
 	err = dl_verify_moving_new(&change, &w->moving);
+	/* With their packets the old tables are not safe as they are: these leave at once. */
+	if (err == -ELOOP && change.leaving) {
+		change.leaving = NULL;
+		change.orphans = NULL;
+		w->drains_first = true;
+		err = dl_verify_moving_new(&change, &w->moving);
+	}
 	return err ? err : waves_plan(w, groups);
 }
 

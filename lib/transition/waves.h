@@ -9,6 +9,7 @@
 enum { WAVES_UNKNOWN, WAVES_ON_PATH, WAVES_WRITTEN, WAVES_WAITING };
 
 struct waves {
+	bool drains_first; /* groups are closed, and old packets leave, before entries move */
 	const struct dl_transition *t;
 	const struct dl_fabric *f;
 	uint64_t work; /* dl_transition_waves() */

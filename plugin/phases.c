@@ -342,7 +342,7 @@ static int phases_prepare(struct dl_engine *e, struct dl_phases *p)
 	if (err || p->origin == DL_PHASES_FROM_NOTHING)
 		return err ? err : phases_change_maps(e);
 	if (phases_drain_first(e, p)) {
-		/* One more than planned, or a step's, which finds nothing left. */
+		/* The step that closes groups is not taken again; others count their own. */
 		p->drains += p->steps.closes_groups && p->steps.steps[0].drain;
 		err = phases_drain(e, p, NULL);
 	}

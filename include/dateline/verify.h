@@ -129,7 +129,10 @@ struct dl_verify_options {
 	int adapters_only;
 	/* At most so many failures of delivery are listed; all are counted. */
 	unsigned int max_listed;
-	/* Packets that count as well, of mixtures only; groups' by ports without a cable.  NULL: none. */
+	/*
+	 * Of mixtures only: packets that count as well, and those to groups by ports
+	 * without a cable.  NULL: none.
+	 */
 	const struct dl_verify_orphans *orphans;
 };
 

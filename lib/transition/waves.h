@@ -9,12 +9,12 @@
 enum { WAVES_UNKNOWN, WAVES_ON_PATH, WAVES_WRITTEN, WAVES_WAITING };
 
 struct waves {
-	bool drains_first; /* groups are closed, and old packets leave, before entries move */
 	const struct dl_transition *t;
 	const struct dl_fabric *f;
 	uint64_t work; /* dl_transition_waves() */
 	struct dl_transition_waves *out;
 	struct dl_verify_moving *moving;
+	bool drains_first; /* groups are closed, and old packets leave, before entries move */
 	struct dl_arena arena;
 	uint32_t nlids, *order; /* LIDs, in the order of tries */
 	bool **refused;		/* by LID and entry: since the last drain */

@@ -492,6 +492,7 @@ int dl_verify_moving_new(const struct dl_verify_change *change, struct dl_verify
 		err = moving_list_lids(m);
 	if (!err)
 		err = moving_begin(m, &o);
+	m->change = NULL; /* it is the caller's */
 	if (err) {
 		dl_verify_moving_free(m);
 		return err;

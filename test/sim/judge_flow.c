@@ -233,7 +233,6 @@ static uint64_t stay(const struct sim *sim, uint32_t link)
 static uint32_t waits_for(const struct sim *sim, uint32_t lid, uint32_t link)
 {
 	const struct sim_node *s = &sim->nodes[sim->ports[sim->ports[link].peer].node];
-
 	uint32_t n = s->nports, at = lid + link;
 
 	for (uint32_t i = 0; i < n && !sim->judge->carrying[s->first + 1 + at % n]; i++)

@@ -31,7 +31,7 @@
 #ifdef __SANITIZE_ADDRESS__
 #define INPUTS 10000
 #else
-#define INPUTS 200000
+#define INPUTS 60000
 #endif
 
 static struct {

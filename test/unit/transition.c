@@ -16,10 +16,11 @@
 
 #include "dateline/transition.h"
 #include "grid_fabric.h"
+#include "share.h"
 #include "verify_fixture.h"
 #include "verify_model.h"
 
-#define FIXTURES 160
+#define FIXTURES share(160)
 #define MAX_WRITES 5
 
 struct write {
@@ -631,7 +632,7 @@ static void matches_model(void **state)
 		"maps change in %u, %u of them safe; %u packets over such maps, %u by another VL\n",
 		tally.maps, tally.maps_safe, tally.crossed, tally.branches);
 	assert_true(tally.maps > FIXTURES / 10 && tally.maps_safe > FIXTURES / 10);
-	assert_true(tally.crossed && tally.branches);
+	assert_true(FIXTURES < 100 || (tally.crossed && tally.branches));
 	assert_true(tally.phased > FIXTURES / 10 && tally.not_phased > FIXTURES / 10);
 	assert_true(tally.renumbered > FIXTURES / 10 && tally.other_sls > FIXTURES / 20);
 }

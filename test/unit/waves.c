@@ -22,8 +22,9 @@
 #include "dateline/transition.h"
 #include "draw.h"
 #include "grid_fabric.h"
+#include "share.h"
 
-#define ROUNDS 150
+#define ROUNDS 150 /* in a whole check */
 #define PORTS 9 /* of a switch, with port 0 */
 #define VLS 8
 #define GROUP 0 /* stands for the multicast group among LIDs */
@@ -580,7 +581,7 @@ static void change_twice(struct draw *d, struct waves_tally *tally)
 static void no_cycle_at_any_moment(void **state)
 {
 	const char *seed = getenv("DATELINE_SEED"), *rounds = getenv("DATELINE_ROUNDS");
-	uint32_t n = rounds ? strtoul(rounds, NULL, 0) : ROUNDS;
+	uint32_t n = rounds ? strtoul(rounds, NULL, 0) : share(ROUNDS);
 	uint64_t *current = *state;
 	struct waves_tally tally = { 0 };
 

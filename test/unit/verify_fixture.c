@@ -355,7 +355,7 @@ static void make_sls(struct site *w)
 		if (dl_fabric_is_end_port(w->f, p))
 			w->t->psl_src[p] = draw_below(w->d, nsrc);
 	for (uint32_t lid = 1; lid <= w->f->top_lid; lid++)
-		if (kind < 5 || !draw_one_in(w->d, 20))
+		if ((kind < 5 || !draw_one_in(w->d, 20)) && w->f->lid_port[lid] != DL_NONE)
 			w->t->psl_dst[lid] = draw_below(w->d, ndst);
 }
 

@@ -109,16 +109,6 @@ static bool sls_in_range(const struct dl_tables *t)
 	return good;
 }
 
-/* Have only LIDs a path SL that somebody has? */
-static bool sls_to_owners(const struct dl_tables *t)
-{
-	bool good = true;
-
-	for (uint32_t lid = 0; lid <= t->top_lid; lid++)
-		good &= t->psl_dst[lid] == DL_NONE || t->fabric->lid_port[lid] != DL_NONE;
-	return good;
-}
-
 #define FAULT_UNLESS(so) \
 	if (!(so))       \
 	return #so
@@ -136,7 +126,6 @@ const char *dl_tables_fault(const struct dl_tables *t)
 		FAULT_UNLESS(classes_in_range(t->psl_src, f->nports, t->npsl_src));
 		FAULT_UNLESS(classes_in_range(t->psl_dst, t->top_lid + 1u, t->npsl_dst));
 		FAULT_UNLESS(sls_in_range(t));
-		FAULT_UNLESS(sls_to_owners(t));
 	}
 	for (uint32_t i = 0; i < t->narbs; i++)
 		FAULT_UNLESS(t->arbs[i].nhigh <= 64 && t->arbs[i].nlow <= 64);

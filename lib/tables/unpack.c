@@ -489,14 +489,27 @@ static int check_end(struct unpack *u)
 	return 0;
 }
 
+/* Tables in memory may have path SLs to LIDs that nobody has any more; no file has. */
+static uint32_t find_stray_sl(const struct dl_tables *t)
+{
+	for (uint32_t lid = 0; t->psl && lid <= t->top_lid; lid++)
+		if (t->psl_dst[lid] != DL_NONE && t->fabric->lid_port[lid] == DL_NONE)
+			return lid;
+	return DL_NONE;
+}
+
 static int check_sum(struct unpack *u, uint64_t checksum)
 {
 	const char *fault;
+	uint32_t stray;
 
 	if (checksum != le64toh(u->head.checksum))
 		return unpack_damaged(u, "its checksum is wrong");
 	fault = dl_tables_fault(u->s->tables);
-	return fault ? unpack_damaged(u, "inconsistent tables: %s", fault) : 0;
+	if (fault)
+		return unpack_damaged(u, "inconsistent tables: %s", fault);
+	stray = find_stray_sl(u->s->tables);
+	return stray == DL_NONE ? 0 : unpack_damaged(u, "path SLs to LID %u, which nobody has", stray);
 }
 
 static int read_all(struct unpack *u)

@@ -281,7 +281,21 @@ static void bombs(void **state)
 	unlink(ONE);
 }
 
-/* A manifest that is whole, but of another fabric. */
+/* Tables in memory may remember it; a file that says so has been made by hand. */
+static void sls_to_nobody(void **state)
+{
+	struct draw d = { .seed = 1 };
+	struct routed w;
+
+	(void)state;
+	draw_routed(&d, &w);
+	assert_non_null(w.s.tables->psl);
+	w.s.tables->psl_dst[0] = 0;
+	assert_int_equal(dl_snapshot_pack(&w.s, ONE, NULL), 0);
+	assert_refused(ONE, "path SLs to LID 0, which nobody has");
+	routed_free(&w);
+	unlink(ONE);
+}
 
 int main(void)
 {
@@ -289,6 +303,7 @@ int main(void)
 		cmocka_unit_test(file_outlives_mutations),
 		cmocka_unit_test(hostile_content),
 		cmocka_unit_test(bombs),
+		cmocka_unit_test(sls_to_nobody),
 	};
 
 	return cmocka_run_group_tests_name("snapshot_file", tests, NULL, NULL);

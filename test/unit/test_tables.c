@@ -221,7 +221,7 @@ static void broken_tables(void **state)
 {
 	(void)state;
 #ifndef DL_DEBUG
-	for (unsigned int i = 0; i < 6; i++) {
+	for (unsigned int i = 0; i < 5; i++) {
 		struct dl_fabric *f = small_fabric();
 		struct dl_tables *t = small_tables(f);
 
@@ -234,8 +234,6 @@ static void broken_tables(void **state)
 			t->psl[0] = 16;
 		else if (i == 3)
 			t->psl_dst[1] = t->npsl_dst;
-		else if (i == 4) /* nobody has it */
-			t->psl_dst[0] = 0;
 		else
 			t->groups[0].mlid = 0xBFFF;
 		assert_int_equal(dl_tables_check(t, NULL), -EPROTO);

@@ -317,7 +317,7 @@ static int engine_compute_tables(struct dl_engine *e, struct dl_sweep **out,
 	err = engine_compute(e, out, phases);
 	if (err)
 		return err;
-	err = dl_qos_count_cut(e, *out);
+	err = dl_qos_count_cut(e, *out, NULL);
 	if (err) {
 		m->refusal = "DL16";
 		return err;

@@ -58,6 +58,7 @@
 #define NAMED_HOSTS 3
 #define UNCONFIRMED "confirm forwarding entries, ports that go down, or SL-to-VL maps"
 #define UNCLOSED "not all groups are closed"
+#define SHRUNK "have the VLs that its maps use, so OpenSM changed these at once"
 #define ASTRAY "answer along the path by which it was written"
 
 /* From now on no packet meets what was there before; some that did are under way. */
@@ -165,6 +166,8 @@ static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 		}
 	}
 	dl_phases_fill_all(e, p->plan.held);
+	/* VLs that packets use, and that a port says it has no more. */
+	dl_qos_count_cut(e, p->from, &p->shrunk);
 	/* See phases_write_maps(). */
 	p->next->cut = 0;
 	dl_change_enter(e, DL_CHANGE_WAITING);
@@ -515,7 +518,7 @@ static void phases_count_cut(struct dl_engine *e)
 {
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 	e->in_force->cut = 0;
-	dl_qos_count_cut(e, e->in_force);
+	dl_qos_count_cut(e, e->in_force, NULL);
 	CL_PLOCK_RELEASE(&e->osm->lock);
 }
 
@@ -591,6 +594,11 @@ static bool phases_run(struct dl_engine *e, bool rerouted)
 	if (!err && !unproven && dl_phases_confirm_paths(e)) {
 		phases_report_unproven(e, ASTRAY, "a switch does not answer");
 		e->next_sweep = DL_NEXT_AT_ONCE;
+		unproven = true;
+	}
+	if (!unproven && p->shrunk.n) {
+		e->unconfirmed = p->shrunk;
+		phases_report_unproven(e, SHRUNK, "");
 		unproven = true;
 	}
 	phases_finish(e, !err, unproven);

@@ -4,6 +4,7 @@
 #define DL_PLUGIN_PHASES_H
 
 #include "drain.h"
+#include "log.h"
 
 #include "dateline/tables.h"
 #include "dateline/transition.h"
@@ -38,7 +39,8 @@ struct dl_phases {
 	bool trees_differ; /* the old tree has cables that the new one lacks */
 	bool close_groups; /* so groups keep the ports of both trees only, or none, until the end */
 	bool direct;	   /* any mixture is safe: there are no steps */
-	bool grants_late;  /* until the first step is over path queries get what they got before */
+	struct dl_osm_names shrunk; /* switches of which OpenSM cuts maps before the first step */
+	bool grants_late; /* until the first step is over path queries get what they got before */
 	/* As it is carried out: */
 	bool mixed; /* switches hold entries of both sets */
 	unsigned int drains;

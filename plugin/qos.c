@@ -250,11 +250,13 @@ static unsigned int port_vl_bits(const struct dl_tables *t, const uint8_t *bits,
 	return all;
 }
 
-int dl_qos_count_cut(const struct dl_engine *e, struct dl_sweep *sweep)
+int dl_qos_count_cut(const struct dl_engine *e, struct dl_sweep *sweep,
+		     struct dl_osm_names *working)
 {
 	const struct dl_tables *t = sweep->routed.tables;
 	const struct dl_fabric *f = sweep->fabric;
 	uint8_t *bits = dl_arena_array(&sweep->arena, t->nrows + 1, 1);
+	const osm_switch_t *last = NULL;
 	uint32_t i;
 
 	if (!bits)
@@ -270,8 +272,15 @@ int dl_qos_count_cut(const struct dl_engine *e, struct dl_sweep *sweep)
 		unsigned int op_vls = p ? ib_port_info_get_op_vls(&p->port_info) : 0;
 
 		/* 1 to 5: 1, 2, 4, 8 and 15 VLs. */
-		if (op_vls && port_vl_bits(t, bits, i) >> (op_vls - 1))
-			sweep->cut++;
+		if (!op_vls || !(port_vl_bits(t, bits, i) >> (op_vls - 1)))
+			continue;
+		sweep->cut++;
+		if (working && node->sw && node->sw != last &&
+		    dl_fabric_peer_switch(f, i) != DL_NONE &&
+		    osm_physp_get_port_state(p) == IB_LINK_ACTIVE) {
+			last = node->sw;
+			dl_osm_names_add(working, last);
+		}
 	}
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 struct dl_engine;
+struct dl_osm_names;
 struct dl_sweep;
 
 /*
@@ -23,9 +24,11 @@ void dl_qos_check_policy(struct dl_engine *e);
 
 /*
  * Count the ports whose SL-to-VL maps OpenSM is going to cut in this sweep,
- * because OperVLs is still smaller than it will be.  0 or -ENOMEM.
+ * because OperVLs is still smaller than it will be; and name the switch for each of
+ * them that works already, between switches, unless `working` is NULL.  0 or -ENOMEM.
  */
-int dl_qos_count_cut(const struct dl_engine *e, struct dl_sweep *sweep);
+int dl_qos_count_cut(const struct dl_engine *e, struct dl_sweep *sweep,
+		     struct dl_osm_names *working);
 
 /*
  * SL-to-VL maps of ports in use that switches have not confirmed as they should

@@ -126,6 +126,24 @@ static void writes_that_go_astray(void **state)
 	osm_fixture_free(x);
 }
 
+/* OpenSM cuts maps to the VLs that a port says it has, before anything is closed. */
+static void ports_that_lose_vls(void **state)
+{
+	struct osm_fixture *x = watched("drain_ms=1");
+	osm_physp_t *p = osm_fixture_link(osm_fixture_switch(x, 6), 0);
+
+	(void)state;
+	p->port_info.vl_cap = 1 << 4 | (p->port_info.vl_cap & 0xF);
+	ib_port_info_set_op_vls(&p->port_info, 1);
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "not proven this one time: 1 switch does not have "
+					       "the VLs that its maps use"),
+			 1);
+	assert_int_equal(transitions(x, DL_METRICS_UNPROVEN), 1);
+	assert_int_equal(x->engine->change, DL_CHANGE_UNKNOWN);
+	osm_fixture_free(x);
+}
+
 static void a_cable_that_comes_goes_active_first(void **state)
 {
 	struct osm_fixture *x = watched("drain_ms=1");
@@ -451,6 +469,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_failure_closes_nothing),
 		cmocka_unit_test(writes_that_go_astray),
+		cmocka_unit_test(ports_that_lose_vls),
 		cmocka_unit_test(a_cable_that_comes_goes_active_first),
 		cmocka_unit_test(a_switch_that_was_down_for_a_moment),
 		cmocka_unit_test(a_port_without_a_cable_goes_down_first),

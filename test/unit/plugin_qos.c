@@ -95,15 +95,15 @@ static void ports_whose_maps_are_cut(void **state)
 	assert_true(osm_fixture_sweep(x));
 	sweep = x->engine->in_force;
 	sweep->cut = 0;
-	assert_int_equal(dl_qos_count_cut(x->engine, sweep), 0);
+	assert_int_equal(dl_qos_count_cut(x->engine, sweep, NULL), 0);
 	assert_int_equal(sweep->cut, 0);
 	ib_port_info_set_op_vls(&p->port_info, 3);
-	assert_int_equal(dl_qos_count_cut(x->engine, sweep), 0);
+	assert_int_equal(dl_qos_count_cut(x->engine, sweep, NULL), 0);
 	assert_int_equal(sweep->cut, 1);
 	/* Unknown yet, as the port has not been set up. */
 	sweep->cut = 0;
 	ib_port_info_set_op_vls(&p->port_info, 0);
-	assert_int_equal(dl_qos_count_cut(x->engine, sweep), 0);
+	assert_int_equal(dl_qos_count_cut(x->engine, sweep, NULL), 0);
 	assert_int_equal(sweep->cut, 0);
 	osm_fixture_free(x);
 }

@@ -189,11 +189,11 @@ scenarios() {
 }
 
 @test "random failures as with the built-in engine, first half" {
-	scenarios "${DATELINE_SCENARIOS:-14}" 0
+	scenarios "${DATELINE_SCENARIOS:-8}" 0
 }
 
 @test "random failures as with the built-in engine, second half" {
-	scenarios "${DATELINE_SCENARIOS:-14}" 5
+	scenarios "${DATELINE_SCENARIOS:-8}" 5
 }
 
 @test "switches missing side by side along y: the document wins" {

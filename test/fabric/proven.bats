@@ -71,10 +71,10 @@ join_groups() {
 	join_group 2 0 $(hosts | tail -n 7)
 }
 
-@test "20 events on a 5x4x3 torus: what is in force is always safe" {
+@test "10 events on a 5x4x3 torus: what is in force is always safe" {
 	say "DATELINE_SEED=$DATELINE_SEED"
 	up 5 4 3
 	psls "$T/whole" >"$T/whole.psl"
 	lfts "$T/a" >"$T/good"
-	all_events "${DATELINE_EVENTS:-20}"
+	all_events "${DATELINE_EVENTS:-10}"
 }

@@ -262,7 +262,7 @@ as_at_the_start() {
 	echo 0 >"$SMPS_LOSS"
 	up 5 4 3 sweep_interval=1
 	psls "$T/whole" >"$T/whole.psl"
-	for ((i = 0; i < ${DATELINE_EVENTS:-8}; i++)); do
+	for ((i = 0; i < ${DATELINE_EVENTS:-5}; i++)); do
 		sick_event
 		wait_for "$DL_PATIENCE" all_well || {
 			say "event $i: $(wc -l <"$T/broken") pairs lost, such as" \

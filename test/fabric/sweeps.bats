@@ -32,9 +32,9 @@ maps_in_use() {
 		$1 == "map" && (!$4 || (($2, $4) in used && (!$3 || ($2, $3) in used)))'
 }
 
-@test "48 events on a 5x4x3 torus, a sweep after each" {
+@test "24 events on a 5x4x3 torus, a sweep after each" {
 	up 5 4 3
-	events "${DATELINE_EVENTS:-48}"
+	events "${DATELINE_EVENTS:-24}"
 	mend_all
 	expect
 	settle
@@ -71,7 +71,7 @@ lid_of() {
 	# shellcheck disable=SC2086
 	join_group 0 0 $few
 	far=$(lid_of S_4_3_0)
-	pairs "$T/a" CA | some 40 >"$T/pairs"
+	pairs "$T/a" CA | some 16 >"$T/pairs"
 	path_sls <"$T/pairs" >"$T/sls"
 	[[ $(wc -l <"$T/sls") == 40 ]]
 	lfts "$T/a" >"$T/good"
@@ -251,7 +251,7 @@ elsewhere() {
 	cut_cable '"S_1_1_0"[1]'
 	expect
 	settle
-	pairs "$T/a" CA | some 40 >"$T/pairs"
+	pairs "$T/a" CA | some 16 >"$T/pairs"
 	path_sls <"$T/pairs" >"$T/sls"
 	master=$SM_PID
 	sm_conf "$T/b" dateline torus_config="$T/f.torus.conf" sm_priority=3 \

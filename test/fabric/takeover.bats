@@ -151,11 +151,11 @@ takeovers() {
 }
 
 @test "odd rings: restarts change no SL" {
-	restarts "${DATELINE_CHANGES:-5}" 5 3 3 --scramble "$DATELINE_SEED"
+	restarts "${DATELINE_CHANGES:-3}" 5 3 3 --scramble "$DATELINE_SEED"
 }
 
 @test "odd and even rings: takeovers change no SL" {
-	takeovers "${DATELINE_CHANGES:-3}" 5 4 3
+	takeovers "${DATELINE_CHANGES:-2}" 5 4 3
 }
 
 @test "a standby without the master's torus_config finds its coordinates" {

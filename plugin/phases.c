@@ -424,11 +424,6 @@ static int phases_open(struct dl_engine *e, struct dl_phases *p)
 	return err;
 }
 
-static uint64_t phases_count_closed(const struct dl_phases *p)
-{
-	return p->steps.entries_closed - (p->steps.closes_groups ? p->steps.steps[0].entries : 0);
-}
-
 /* Before the new tables are written all the same, and who confirms these counts. */
 static void phases_report_unproven(struct dl_engine *e, const char *what, const char *nobody)
 {
@@ -481,7 +476,7 @@ static void phases_report(struct dl_engine *e, const struct dl_phases *p)
 		       links, m->blocks, drained);
 		return;
 	}
-	m->entries_closed = phases_count_closed(p);
+	m->entries_closed = p->steps.entries_closed;
 	m->pairs_interrupted = p->steps.pairs_interrupted;
 	m->closed_seconds = p->closed_for;
 	DL_SAY(e->osm, OSM_LOG_INFO,

@@ -126,14 +126,15 @@ static json_t *transition_hosts(const struct dl_transition *t, const struct dl_t
 
 static json_t *phased_json(const struct dl_transition *t, const struct dl_transition_waves *w)
 {
-	return json_pack("{s:b, s:o, s:b, s:i, s:I, s:I, s:I, s:I, s:I, s:o, s:b}", "safe", w->safe,
-			 "steps", transition_steps(w), "needs_drain", w->needs_drain, "phases",
-			 w->nsteps, "writes", (json_int_t)w->writes, "entries_closed",
+	return json_pack("{s:b, s:o, s:b, s:i, s:I, s:I, s:I, s:I, s:I, s:o, s:b, s:I}", "safe",
+			 w->safe, "steps", transition_steps(w), "needs_drain", w->needs_drain,
+			 "phases", w->nsteps, "writes", (json_int_t)w->writes, "entries_closed",
 			 (json_int_t)w->entries_closed, "pairs_interrupted",
 			 (json_int_t)w->pairs_interrupted, "interrupted_writes",
 			 (json_int_t)w->interrupted_writes, "reconnect_pairs",
 			 (json_int_t)w->reconnect_pairs, "reconnect_hosts", transition_hosts(t, w),
-			 "empties_groups", w->empties_groups);
+			 "empties_groups", w->empties_groups, "group_ports_closed",
+			 (json_int_t)w->mask_ports_closed);
 }
 
 /* In a second thread: the plan. */
@@ -376,6 +377,8 @@ static void transition_print(const json_t *d, FILE *to)
 		   "; {entries_closed} entries closed, {pairs_interrupted#pair} interrupted\n");
 	if (tool_true_at(phased, "empties_groups"))
 		fprintf(to, "multicast groups are empty meanwhile\n");
+	else if (tool_int_at(phased, "group_ports_closed"))
+		fprintf(to, "multicast groups keep the ports of both trees only meanwhile\n");
 	print_steps(tool_at(phased, "steps"), to);
 	if (tool_int_at(phased, "reconnect_pairs"))
 		tool_print(

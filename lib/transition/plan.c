@@ -223,7 +223,7 @@ static int close_groups(struct dl_transition *t)
 			if (keep_ports(closed, s, dl_tables_mask(opened, s)))
 				return -ENOMEM;
 			for (unsigned int w = 0; w < DL_TABLES_MASK_WORDS; w++)
-				t->entries_closed += __builtin_popcountll(
+				t->mask_ports_closed += __builtin_popcountll(
 					dl_tables_mask(held, s)[w] & ~dl_tables_mask(closed, s)[w]);
 		}
 		dl_tables_masks_unite(closed, &seen);

@@ -23,7 +23,7 @@
  * sets only (plan.c), from before the first wave until after the last; what they had sent
  * counts until the first drain, which must be over before they get new ports.  If a plan closes
  * what pairs of end ports need, it is made once more, with longer detours, and groups that
- * keep no port meanwhile.
+ * keep no port meanwhile; that one is taken if it interrupts fewer pairs.
  *
  * Maps that change are met by no packet: then entries are closed as plan.c says, and the
  * steps are its phases.
@@ -508,20 +508,20 @@ static uint64_t waves_mask_ports(const struct dl_tables *a, const struct dl_tabl
 /* Close, drain, open, each in any order. */
 static int waves_phases(struct waves *w, struct dl_transition *t)
 {
+	uint64_t shut = t->entries_closed + t->mask_ports_closed;
 	int err = dl_transition_check_phases(t, &w->out->safe);
 
 	if (!err)
 		err = dl_transition_interrupted(t);
 	if (!err)
-		err = waves_plain_step(w, DL_TRANSITION_CLOSE, t->entries_closed, t->writes_close,
-				       true);
+		err = waves_plain_step(w, DL_TRANSITION_CLOSE, shut, t->writes_close, true);
 	if (!err && t->maps_changed)
 		err = waves_plain_step(w, DL_TRANSITION_MAPS, t->maps_changed, 0, false);
 	if (!err)
-		err = waves_plain_step(w, DL_TRANSITION_OPEN, t->entries_closed, t->writes_open,
-				       false);
+		err = waves_plain_step(w, DL_TRANSITION_OPEN, shut, t->writes_open, false);
 	w->out->in_phases = true;
 	w->out->entries_closed = t->entries_closed;
+	w->out->mask_ports_closed = t->mask_ports_closed;
 	w->out->pairs_interrupted = t->pairs_interrupted;
 	return err;
 }
@@ -561,7 +561,7 @@ static int waves_plan(struct waves *w, enum waves_groups groups)
 	int err = waves_init(w);
 
 	if (!err && groups >= WAVES_CLOSED) {
-		w->out->entries_closed = shut;
+		w->out->mask_ports_closed = shut;
 		w->out->closes_groups = shut != 0;
 		w->out->empties_groups = groups == WAVES_EMPTY;
 		err = waves_plain_step(w, DL_TRANSITION_CLOSE, shut,
@@ -576,17 +576,25 @@ static int waves_plan(struct waves *w, enum waves_groups groups)
 	return err ? err : waves_move_groups(w, groups);
 }
 
+/* What only planning needs. */
+static void waves_leave(struct waves *w)
+{
+	w->followed += w->moving ? dl_verify_moving_followed(w->moving) : 0;
+	dl_verify_moving_free(w->moving);
+	dl_arena_free(&w->arena);
+}
+
 /* Forget a plan, but for the pairs that must reconnect. */
 static void waves_restart(struct waves *w)
 {
 	uint64_t pairs = w->out->reconnect_pairs;
 
-	dl_verify_moving_free(w->moving);
-	dl_arena_free(&w->arena);
+	waves_leave(w);
 	dl_transition_waves_release(w->out);
 	*w = (struct waves){ .t = w->t,
 			     .f = w->f,
 			     .work = w->work,
+			     .followed = w->followed,
 			     .out = w->out,
 			     .wanted = w->wanted,
 			     .nwanted = w->nwanted,
@@ -614,8 +622,6 @@ static int waves_try_groups(struct waves *w, struct dl_transition *t, enum waves
 	waves_restart(w);
 	change.extra = w->wanted;
 	change.nextra = w->nwanted;
-	for (uint32_t g = 0; groups == WAVES_EMPTY && g < t->closed->ngroups; g++)
-		dl_tables_masks_clear(&t->closed->groups[g].masks);
 	err = dl_verify_moving_new(&change, &w->moving);
 	/* With their packets the old tables are not safe as they are: these leave at once. */
 	if (err == -ELOOP && change.leaving) {
@@ -625,6 +631,41 @@ static int waves_try_groups(struct waves *w, struct dl_transition *t, enum waves
 		err = dl_verify_moving_new(&change, &w->moving);
 	}
 	return err ? err : waves_plan(w, groups);
+}
+
+/* Groups without a port are in nobody's way: does that interrupt fewer pairs? */
+static int waves_try_empty(struct waves *w, struct dl_transition *t)
+{
+	struct dl_transition_waves first = *w->out;
+	uint32_t n = t->closed->ngroups;
+	struct dl_tables_masks *closed = calloc(n + 1ul, sizeof(*closed));
+	bool better;
+	int err;
+
+	if (!closed)
+		return -ENOMEM;
+	memset(w->out, 0, sizeof(*w->out));
+	w->out->reconnect_pairs = first.reconnect_pairs;
+	for (uint32_t g = 0; g < n; g++) {
+		closed[g] = t->closed->groups[g].masks;
+		t->closed->groups[g].masks = (struct dl_tables_masks){
+			.nswitches = closed[g].nswitches,
+		};
+	}
+	err = waves_try_groups(w, t, WAVES_EMPTY);
+	better = !err && w->out->safe && w->out->pairs_interrupted < first.pairs_interrupted;
+	for (uint32_t g = 0; g < n; g++) {
+		struct dl_tables_masks *masks = &t->closed->groups[g].masks;
+
+		dl_tables_masks_clear(better ? &closed[g] : masks);
+		if (!better)
+			*masks = closed[g];
+	}
+	dl_transition_waves_release(better ? &first : w->out);
+	if (!better)
+		*w->out = first;
+	free(closed);
+	return err == -ELOOP ? 0 : err;
 }
 
 static void waves_sum(struct dl_transition_waves *out)
@@ -665,7 +706,7 @@ int dl_transition_waves(struct dl_transition *t, uint64_t work, struct dl_transi
 	for (unsigned int i = 0; i < ways && err == -ELOOP; i++)
 		err = waves_try_groups(&w, t, i);
 	if (!err && out->pairs_interrupted && !waves_is_spent(&w))
-		err = waves_try_groups(&w, t, WAVES_EMPTY);
+		err = waves_try_empty(&w, t);
 	/* There is none, or what the switches hold is not safe as it is. */
 	if (err == -ELOOP) {
 		waves_restart(&w);
@@ -675,8 +716,8 @@ int dl_transition_waves(struct dl_transition *t, uint64_t work, struct dl_transi
 		err = dl_transition_grants_late(t, &out->grants_late);
 	free(w.wanted);
 	waves_sum(out);
-	dl_verify_moving_free(w.moving);
-	dl_arena_free(&w.arena);
+	waves_leave(&w);
+	out->followed = w.followed;
 	if (err)
 		dl_transition_waves_release(out);
 	return err;

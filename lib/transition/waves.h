@@ -11,7 +11,8 @@ enum { WAVES_UNKNOWN, WAVES_ON_PATH, WAVES_WRITTEN, WAVES_WAITING };
 struct waves {
 	const struct dl_transition *t;
 	const struct dl_fabric *f;
-	uint64_t work; /* dl_transition_waves() */
+	uint64_t work;	   /* dl_transition_waves() */
+	uint64_t followed; /* by earlier tries */
 	struct dl_transition_waves *out;
 	struct dl_verify_moving *moving;
 	bool drains_first; /* groups are closed, and old packets leave, before entries move */

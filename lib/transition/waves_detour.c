@@ -39,10 +39,15 @@ static bool detour_arrives(const struct waves *w, const struct dl_verify_entry *
 	return false;
 }
 
-/* May an entry take a detour?  Not twice, or there might be no end. */
-static bool detour_is_free(const struct waves *w, const struct dl_verify_entry *e, uint16_t lid)
+/* May an entry take a detour?  Neither twice nor after it was closed: there might be no end. */
+static bool detour_is_free(const struct waves *w, uint32_t i, uint32_t entry)
 {
-	return e->time == DL_VERIFY_STAYS && e->before == dl_tables_lft(w->t->held, e->sw, lid);
+	uint16_t lid;
+	uint32_t n;
+	const struct dl_verify_entry *e = &dl_verify_moving_entries(w->moving, i, &lid, &n)[entry];
+
+	return e->time == DL_VERIFY_STAYS && !w->closed[i][entry] &&
+	       e->before == dl_tables_lft(w->t->held, e->sw, lid);
 }
 
 /* By a neighbour that leaves its own path, too. */
@@ -57,7 +62,7 @@ static int detour_by(struct waves *w, const struct dl_verify_blocker *b, unsigne
 	uint32_t from = entries[b->entry].sw;
 	int done = 0;
 
-	if (at == DL_NONE || !detour_is_free(w, &entries[at], lid))
+	if (at == DL_NONE || !detour_is_free(w, b->lid, at))
 		return 0;
 	for (unsigned int out = 1; out <= nports && !done; out++) {
 		struct dl_verify_move moves[] = { { at, out, 0 }, { b->entry, port, 1 } };
@@ -81,7 +86,7 @@ int dl_waves_detour(struct waves *w, const struct dl_verify_blocker *b)
 	const struct dl_fabric_node *node = dl_fabric_switch_node(w->f, e->sw);
 	int done = 0;
 
-	if (!detour_is_free(w, e, lid) || w->f->lid_port[lid] == DL_NONE)
+	if (!detour_is_free(w, b->lid, b->entry) || w->f->lid_port[lid] == DL_NONE)
 		return 0;
 	w->home = dl_fabric_access_switch(w->f, w->f->lid_port[lid]);
 	dl_waves_look_at(w, entries, n);

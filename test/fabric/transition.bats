@@ -55,6 +55,15 @@ ask() {
 		hurt whole) == '[true,0,0,false]' ]]
 }
 
+@test "groups keep what they have where without it as many pairs are interrupted" {
+	routed whole 8 8 8
+	dateline route whole --torus-config whole.torus.conf --earlier whole --multicast all \
+		--fail S_1_7_1/1 --fail S_1_7_3 -q -o hurt.dls
+	[[ $(ask '.phased | [.safe, .pairs_interrupted > 0, .entries_closed < 10,
+		.empties_groups, .group_ports_closed < 100]' hurt.dls whole) == \
+		'[true,true,true,false,true]' ]]
+}
+
 @test "no change, no step" {
 	routed whole 5 4 3
 	[[ $(ask '[.direct.safe, .direct.writes, .phased.phases, .phased.writes]' \

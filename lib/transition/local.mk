@@ -8,6 +8,7 @@ libdlroute_la_SOURCES += \
 	lib/transition/waves.c \
 	lib/transition/waves.h \
 	lib/transition/waves_detour.c \
+	lib/transition/waves_plan.c \
 	lib/transition/waves_steps.c \
 	lib/transition/internal.h
 libdlread_la_SOURCES += lib/transition/writes.c

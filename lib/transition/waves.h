@@ -40,6 +40,15 @@ struct waves {
 /* Move entries of a LID, and note when blocks are written.  1: they move; 0, -ENOMEM. */
 int dl_waves_move(struct waves *w, uint32_t i, const struct dl_verify_move *moves, uint32_t n);
 
+/* After dl_verify_moving_new().  0 or -ENOMEM. */
+int dl_waves_init(struct waves *w);
+
+/* Plan waves until all entries have moved.  0 or -ENOMEM. */
+int dl_waves_run(struct waves *w);
+
+/* Has it cost as much as it may? */
+bool dl_waves_are_spent(const struct waves *w);
+
 /* ---- detours (waves_detour.c) ---------------------------------------------------- */
 
 /* Let an entry take a third port, by which packets arrive.  1: it does; 0, -ENOMEM. */

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A plan for a whole change of tables: waves of entries (waves.c), and before and after
+ * them groups, maps and path SLs (rules A14).
+ *
+ * Groups.  If the ports of both sets together fit what is there, masks move at any time;
+ * or else after the last wave, if they fit then.  Otherwise groups keep the ports of both
+ * sets only (plan.c), from before the first wave until after the last; what they had sent
+ * counts until the first drain, which must be over before they get new ports.  If a plan closes
+ * what pairs of end ports need, it is made once more, with longer detours, and groups that
+ * keep no port meanwhile; that one is taken if it interrupts fewer pairs.
+ *
+ * Maps that change are met by no packet: then entries are closed as plan.c says, and the
+ * steps are its phases.
+ *
+ * Path SLs that change.  A connection keeps the SL that it was granted.  If the new tables
+ * are not safe with the old SLs, too, the pairs whose SL changes must reconnect, and there
+ * is no safe order.  New SLs are granted at once; but where the first step closes entries or
+ * groups, and the old tables are not safe with new SLs before it, after this step.
+ *
+ * Complexity: up to four plans of waves.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transition/waves.h"
+
+/* How groups change, in the order of tries. */
+enum waves_groups {
+	WAVES_JOINED, /* at any time: the ports of both sets fit */
+	WAVES_AFTER,  /* after the entries */
+	WAVES_CLOSED, /* only the ports of both sets stay, until after the entries */
+	WAVES_EMPTY   /* no ports stay, until after the entries */
+};
+
+/* A step of one barrier, if there is anything to write. */
+static int waves_plain_step(struct waves *w, enum dl_transition_kind kind, uint64_t entries,
+			    uint64_t writes, bool drain)
+{
+	struct dl_transition_step *step = entries ? dl_waves_step(w, kind) : NULL;
+
+	if (!step)
+		return entries ? -ENOMEM : 0;
+	step->entries = entries;
+	step->writes = writes;
+	step->barriers = 1;
+	step->drain = drain;
+	w->out->needs_drain |= drain;
+	return 0;
+}
+
+/* ---- groups, and what waves cannot do ------------------------------------------- */
+
+/* Ports in masks of `a` that those of `b` lack. */
+static uint64_t waves_mask_ports(const struct dl_tables *a, const struct dl_tables *b)
+{
+	uint64_t n = 0;
+
+	for (uint32_t g = 0; g < a->ngroups; g++) {
+		const struct dl_tables_masks *own = &a->groups[g].masks;
+		const struct dl_tables_masks *other = dl_transition_masks(b, a->groups[g].mlid);
+
+		for (uint32_t s = dl_tables_mask_next(own, 0); s < own->nswitches;
+		     s = dl_tables_mask_next(own, s + 1))
+			for (unsigned int k = 0; k < DL_TABLES_MASK_WORDS; k++)
+				n += __builtin_popcountll(dl_tables_mask(own, s)[k] &
+							  ~dl_tables_mask(other, s)[k]);
+	}
+	return n;
+}
+
+/* Close, drain, open, each in any order. */
+static int waves_phases(struct waves *w, struct dl_transition *t)
+{
+	uint64_t shut = t->entries_closed + t->mask_ports_closed;
+	int err = dl_transition_check_phases(t, &w->out->safe);
+
+	if (!err)
+		err = dl_transition_interrupted(t);
+	if (!err)
+		err = waves_plain_step(w, DL_TRANSITION_CLOSE, shut, t->writes_close, true);
+	if (!err && t->maps_changed)
+		err = waves_plain_step(w, DL_TRANSITION_MAPS, t->maps_changed, 0, false);
+	if (!err)
+		err = waves_plain_step(w, DL_TRANSITION_OPEN, shut, t->writes_open, false);
+	w->out->in_phases = true;
+	w->out->entries_closed = t->entries_closed;
+	w->out->mask_ports_closed = t->mask_ports_closed;
+	w->out->pairs_interrupted = t->pairs_interrupted;
+	return err;
+}
+
+/* Groups get the ports of the new tables: do these fit, at the latest after a drain? */
+static int waves_move_groups(struct waves *w, enum waves_groups groups)
+{
+	const struct dl_transition *t = w->t;
+	bool closed = groups >= WAVES_CLOSED;
+	const struct dl_tables *before = closed ? t->closed : t->held;
+	uint64_t n = waves_mask_ports(before, t->opened) + waves_mask_ports(t->opened, before);
+	/* A packet that came by a closed port must not go on by a new one. */
+	bool leaving = w->out->closes_groups && !w->out->needs_drain;
+	int err = leaving ? dl_waves_drain(w) : 0;
+
+	if (!err && groups != WAVES_JOINED)
+		err = dl_verify_moving_join(w->moving, t->opened);
+	if (err == -ELOOP) {
+		err = dl_waves_drain(w);
+		if (!err)
+			err = dl_verify_moving_join(w->moving, t->opened);
+	}
+	if (err == -ELOOP && closed) {
+		w->out->safe = false;
+		err = 0;
+	}
+	if (err)
+		return err;
+	return waves_plain_step(w, closed ? DL_TRANSITION_OPEN : DL_TRANSITION_MOVE, n,
+				dl_transition_mft_writes(before, t->opened), false);
+}
+
+static int waves_plan(struct waves *w, enum waves_groups groups)
+{
+	const struct dl_transition *t = w->t;
+	uint64_t shut = waves_mask_ports(t->held, t->closed);
+	int err = dl_waves_init(w);
+
+	if (!err && groups >= WAVES_CLOSED) {
+		w->out->mask_ports_closed = shut;
+		w->out->closes_groups = shut != 0;
+		w->out->empties_groups = groups == WAVES_EMPTY;
+		err = waves_plain_step(w, DL_TRANSITION_CLOSE, shut,
+				       dl_transition_mft_writes(t->held, t->closed),
+				       w->drains_first);
+	}
+	/* Those that came by a cable which leads elsewhere now meet maps that change. */
+	if (!err && (w->drains_first ? !shut : t->orphans.moved))
+		err = dl_waves_drain(w);
+	if (!err)
+		err = dl_waves_run(w);
+	return err ? err : waves_move_groups(w, groups);
+}
+
+/* What only planning needs. */
+static void waves_leave(struct waves *w)
+{
+	w->followed += w->moving ? dl_verify_moving_followed(w->moving) : 0;
+	dl_verify_moving_free(w->moving);
+	dl_arena_free(&w->arena);
+}
+
+/* Forget a plan, but for the pairs that must reconnect. */
+static void waves_restart(struct waves *w)
+{
+	uint64_t pairs = w->out->reconnect_pairs;
+
+	waves_leave(w);
+	dl_transition_waves_release(w->out);
+	*w = (struct waves){ .t = w->t,
+			     .f = w->f,
+			     .work = w->work,
+			     .followed = w->followed,
+			     .out = w->out,
+			     .wanted = w->wanted,
+			     .nwanted = w->nwanted,
+			     .wanted_cap = w->wanted_cap };
+	w->out->reconnect_pairs = pairs;
+	w->out->safe = true;
+}
+
+/* With groups in one way: 0, or -ELOOP if they do not fit. */
+static int waves_try_groups(struct waves *w, struct dl_transition *t, enum waves_groups groups)
+{
+	const struct dl_tables *before[] = { [WAVES_JOINED] = t->opened,
+					     [WAVES_AFTER] = t->held,
+					     [WAVES_CLOSED] = t->closed,
+					     [WAVES_EMPTY] = t->closed };
+	struct dl_verify_change change = { .held = t->held,
+					   .closed = t->closed,
+					   .opened = t->opened,
+					   .groups = before[groups],
+					   .joined = groups == WAVES_JOINED ? t->held : NULL,
+					   .leaving = groups >= WAVES_CLOSED ? t->held : NULL,
+					   .orphans = &t->orphans };
+	int err;
+
+	waves_restart(w);
+	change.extra = w->wanted;
+	change.nextra = w->nwanted;
+	err = dl_verify_moving_new(&change, &w->moving);
+	/* With their packets the old tables are not safe as they are: these leave at once. */
+	if (err == -ELOOP && change.leaving) {
+		change.leaving = NULL;
+		change.orphans = NULL;
+		w->drains_first = true;
+		err = dl_verify_moving_new(&change, &w->moving);
+	}
+	return err ? err : waves_plan(w, groups);
+}
+
+/* Groups without a port are in nobody's way: does that interrupt fewer pairs? */
+static int waves_try_empty(struct waves *w, struct dl_transition *t)
+{
+	struct dl_transition_waves first = *w->out;
+	uint32_t n = t->closed->ngroups;
+	struct dl_tables_masks *closed = calloc(n + 1ul, sizeof(*closed));
+	bool better;
+	int err;
+
+	if (!closed)
+		return -ENOMEM;
+	memset(w->out, 0, sizeof(*w->out));
+	w->out->reconnect_pairs = first.reconnect_pairs;
+	for (uint32_t g = 0; g < n; g++) {
+		closed[g] = t->closed->groups[g].masks;
+		t->closed->groups[g].masks = (struct dl_tables_masks){
+			.nswitches = closed[g].nswitches,
+		};
+	}
+	err = waves_try_groups(w, t, WAVES_EMPTY);
+	better = !err && w->out->safe && w->out->pairs_interrupted < first.pairs_interrupted;
+	for (uint32_t g = 0; g < n; g++) {
+		struct dl_tables_masks *masks = &t->closed->groups[g].masks;
+
+		dl_tables_masks_clear(better ? &closed[g] : masks);
+		if (!better)
+			*masks = closed[g];
+	}
+	dl_transition_waves_release(better ? &first : w->out);
+	if (!better)
+		*w->out = first;
+	free(closed);
+	return err == -ELOOP ? 0 : err;
+}
+
+static void waves_sum(struct dl_transition_waves *out)
+{
+	uint64_t since = 0;
+	bool closed = false;
+
+	for (uint32_t i = 0; i < out->nsteps; i++) {
+		const struct dl_transition_step *step = &out->steps[i];
+
+		out->writes += step->writes;
+		closed |= step->kind == DL_TRANSITION_CLOSE;
+		since += closed ? step->writes : 0;
+		if (closed && step->kind == DL_TRANSITION_OPEN)
+			out->interrupted_writes = since;
+	}
+	if (!out->pairs_interrupted)
+		out->interrupted_writes = 0;
+}
+
+uint64_t dl_transition_work(const struct dl_transition *t)
+{
+	return 3000000 + (uint64_t)t->held->fabric->nswitches * t->held->top_lid;
+}
+
+int dl_transition_waves(struct dl_transition *t, uint64_t work, struct dl_transition_waves *out)
+{
+	struct waves w = { .t = t, .f = t->opened->fabric, .work = work, .out = out };
+	unsigned int ways = t->held->ngroups || t->opened->ngroups ? WAVES_EMPTY : 1;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	err = dl_transition_reconnect(t, &out->reconnect_pairs);
+	if (!err && (!work || t->maps_changed || out->reconnect_pairs))
+		ways = 0;
+	if (!err)
+		err = -ELOOP;
+	for (unsigned int i = 0; i < ways && err == -ELOOP; i++)
+		err = waves_try_groups(&w, t, i);
+	if (!err && out->pairs_interrupted && !dl_waves_are_spent(&w))
+		err = waves_try_empty(&w, t);
+	/* There is none, or what the switches hold is not safe as it is. */
+	if (err == -ELOOP) {
+		waves_restart(&w);
+		err = waves_phases(&w, t);
+	}
+	if (!err && (out->in_phases || out->closes_groups))
+		err = dl_transition_grants_late(t, &out->grants_late);
+	free(w.wanted);
+	waves_sum(out);
+	waves_leave(&w);
+	out->followed = w.followed;
+	if (err)
+		dl_transition_waves_release(out);
+	return err;
+}
+
+void dl_transition_waves_release(struct dl_transition_waves *w)
+{
+	free(w->steps);
+	free(w->moves);
+	memset(w, 0, sizeof(*w));
+}

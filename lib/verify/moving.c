@@ -125,8 +125,7 @@ static void moving_shrink(struct dl_verify_moving *m, struct moving_lid *l)
 	for (uint32_t i = 0; i < l->ndeps; i++) {
 		size_t at = dl_verify_moving_word(m, &l->deps[i]);
 
-		for (uint64_t gone = l->deps[i].bits & ~m->found[at]; gone; gone &= gone - 1)
-			dl_verify_moving_drop(m, at, __builtin_ctzll(gone));
+		dl_verify_moving_drop(m, at, l->deps[i].bits & ~m->found[at]);
 		l->deps[i].bits &= m->found[at];
 		if (l->deps[i].bits)
 			l->deps[n++] = l->deps[i];
@@ -141,9 +140,7 @@ int dl_verify_moving_drain(struct dl_verify_moving *m)
 	while (m->leaving.ndeps) {
 		const struct moving_dep *d = &m->leaving.deps[--m->leaving.ndeps];
 
-		for (uint64_t gone = d->bits; gone; gone &= gone - 1)
-			dl_verify_moving_drop(m, dl_verify_moving_word(m, d),
-					      __builtin_ctzll(gone));
+		dl_verify_moving_drop(m, dl_verify_moving_word(m, d), d->bits);
 	}
 	for (uint32_t i = 0; i < m->nlids && !m->flow.sets.failed; i++) {
 		struct moving_lid *l = &m->lids[i];

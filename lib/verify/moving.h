@@ -87,8 +87,8 @@ size_t dl_verify_moving_word(const struct dl_verify_moving *m, const struct movi
 uint32_t dl_verify_moving_neighbours(const void *context, uint32_t channel, bool forward,
 				     uint32_t *list);
 
-/* Count a dependency once less. */
-void dl_verify_moving_drop(struct dl_verify_moving *m, size_t at, unsigned int bit);
+/* Count some dependencies of a word once less. */
+void dl_verify_moving_drop(struct dl_verify_moving *m, size_t at, uint64_t bits);
 
 /* Insert the bits of some words, or nothing: false, if they close a cycle of the order. */
 bool dl_verify_moving_add(struct dl_verify_moving *m, const struct moving_dep *deps, uint32_t n,

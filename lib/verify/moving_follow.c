@@ -68,11 +68,11 @@ static void moving_refuse(struct dl_verify_moving *m, uint32_t x, uint32_t y)
 			m->flow.sets.failed = true;
 }
 
-/* Count a dependency once less. */
-void dl_verify_moving_drop(struct dl_verify_moving *m, size_t at, unsigned int bit)
+void dl_verify_moving_drop(struct dl_verify_moving *m, size_t at, uint64_t bits)
 {
-	if (!--m->count[64 * at + bit])
-		m->live[at] &= ~(UINT64_C(1) << bit);
+	for (; bits; bits &= bits - 1)
+		if (!--m->count[64 * at + __builtin_ctzll(bits)])
+			m->live[at] &= ~(bits & -bits);
 }
 
 /* Insert a dependency once more.  False: it closes a cycle. */
@@ -103,12 +103,10 @@ bool dl_verify_moving_add(struct dl_verify_moving *m, const struct moving_dep *d
 		for (uint64_t left = deps[i].bits; left; left &= left - 1) {
 			if (moving_add(m, &deps[i], at, __builtin_ctzll(left), ordered))
 				continue;
-			for (uint64_t done = deps[i].bits & ~left; done; done &= done - 1)
-				dl_verify_moving_drop(m, at, __builtin_ctzll(done));
+			dl_verify_moving_drop(m, at, deps[i].bits & ~left);
 			while (i--)
-				for (uint64_t done = deps[i].bits; done; done &= done - 1)
-					dl_verify_moving_drop(m, dl_verify_moving_word(m, &deps[i]),
-							      __builtin_ctzll(done));
+				dl_verify_moving_drop(m, dl_verify_moving_word(m, &deps[i]),
+						      deps[i].bits);
 			return false;
 		}
 	}

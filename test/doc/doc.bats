@@ -23,10 +23,6 @@ setup() {
 	done
 }
 
-teardown() {
-	fabric_down
-}
-
 # The folder of the source, built.
 source_folder() {
 	mkdir source

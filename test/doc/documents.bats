@@ -14,10 +14,6 @@ setup() {
 	eval "$(sed -n 's/^    //p' "$DL_TOP/doc/documents.md")" 2>/dev/null
 }
 
-teardown() {
-	fabric_down
-}
-
 # typed COMMAND FILE: it runs, and what it prints is in the file.
 typed() {
 	local status=0

@@ -14,10 +14,6 @@ setup() {
 	events_init any-sl
 }
 
-teardown() {
-	fabric_down
-}
-
 # any_sl DIR: safe with every SL on every pair and in every group.
 any_sl() {
 	dateline verify --sl any --json "$1" >"$T/any.json" 2>"$T/verify.err" || {

@@ -17,10 +17,6 @@ setup() {
 	ENTRIES=lfts
 }
 
-teardown() {
-	fabric_down
-}
-
 # places DIR: "type node-guid lid x y z" of every end port, with the
 # coordinates that the generator put into the names.
 places() {

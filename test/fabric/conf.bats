@@ -8,14 +8,6 @@
 
 load lib.bash
 
-setup() {
-	fabric_init
-}
-
-teardown() {
-	fabric_down
-}
-
 # generate NAME: the fabric that conf/NAME.conf says it is for.
 generate() {
 	local -a command

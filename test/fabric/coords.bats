@@ -9,14 +9,6 @@ bats_require_minimum_version 1.5.0
 
 load lib.bash
 
-setup() {
-	fabric_init
-}
-
-teardown() {
-	fabric_down
-}
-
 # Hosts of the netlist get other names.
 named() {
 	sed -E "s/# \"H_([0-9]+)_([0-9]+)_([0-9]+)_([0-9]+)\"/# \"$1 HCA-1\"/" "$2"

@@ -11,14 +11,6 @@ bats_require_minimum_version 1.5.0
 
 load lib.bash
 
-setup() {
-	fabric_init
-}
-
-teardown() {
-	fabric_down
-}
-
 CABLE='"S_1_1_0"[1]'
 
 # waits [OPTION...]: a fabric, and a cable that fails and comes back, with a wait.

@@ -10,14 +10,6 @@ load lib.bash
 
 EXAMPLES=$DL_TOP/conf/examples
 
-setup() {
-	fabric_init
-}
-
-teardown() {
-	fabric_down
-}
-
 # routed DIMS... [-- OPTION...]: generate $T/f and route it into $T/routed.
 routed() {
 	local dims=()

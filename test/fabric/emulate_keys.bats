@@ -15,10 +15,6 @@ setup() {
 	dateline route "$T/f.net" --torus-config "$T/f.torus.conf" -q -o "$T/f"
 }
 
-teardown() {
-	fabric_down
-}
-
 # value FILTER [LINE...]: what jq finds in the result of these lines of a scenario.
 value() {
 	local filter=$1 status=0

@@ -22,14 +22,6 @@
 
 load lib.bash
 
-setup() {
-	fabric_init
-}
-
-teardown() {
-	fabric_down
-}
-
 # X Y Z and the radices' options, one shape a line.
 SHAPES='6 5 1
 5 5 1

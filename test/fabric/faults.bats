@@ -20,10 +20,6 @@ setup() {
 	SITES=${DATELINE_FAULT_SITES:-12} FAILED=0 TRIED=0 NONE=0 NEW=''
 }
 
-teardown() {
-	fabric_down
-}
-
 # more: is there more to try?
 more() {
 	TRIED=$((TRIED + 1))

@@ -6,14 +6,6 @@
 
 load lib.bash
 
-setup() {
-	fabric_init
-}
-
-teardown() {
-	fabric_down
-}
-
 # plain DIR ENGINE [KEY=VALUE...]: OpenSM without the plugin and without QoS.
 plain() {
 	local dir=$1 engine=$2

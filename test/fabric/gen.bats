@@ -13,10 +13,6 @@ setup() {
 	cd "$T"
 }
 
-teardown() {
-	fabric_down
-}
-
 # only_seed N CONFIG: the configuration with its N-th seed alone, from 1.
 only_seed() {
 	awk -v want="$1" 'BEGIN { seed = 1 }

@@ -7,14 +7,6 @@
 
 load lib.bash
 
-setup() {
-	fabric_init
-}
-
-teardown() {
-	fabric_down
-}
-
 # lost DIR: every (switch, LID) from which hop after hop along the forwarding
 # tables does not end at the LID's owner; nothing if all is well.
 lost() {

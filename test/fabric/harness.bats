@@ -12,10 +12,6 @@ setup() {
 	CONF=$DL_TOP/conf/torus-6x5.conf
 }
 
-teardown() {
-	fabric_down
-}
-
 # Path SLs of a 6x5 torus whose hosts are called host(x,y) (rules A5).
 psl_6x5() {
 	end_ports "$1" | tr '(,)' '   ' | awk '

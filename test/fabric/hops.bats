@@ -14,10 +14,6 @@ setup() {
 	cd "$T"
 }
 
-teardown() {
-	fabric_down
-}
-
 # triples CSV: "from to hops" of a matrix.
 triples() {
 	awk -F, 'NR == 1 { for (i = 2; i <= NF; i++) to[i] = $i; next }

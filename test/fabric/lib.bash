@@ -97,6 +97,15 @@ fabric_down() {
 	json_check
 }
 
+# What a test begins and ends with, unless its file says otherwise.
+setup() {
+	fabric_init
+}
+
+teardown() {
+	fabric_down
+}
+
 # The dateline command of the build tree.  Its documents are kept for json_check.
 # Nothing else is run here: sim preloads the simulator.
 dateline() {

@@ -24,10 +24,6 @@ setup() {
 	dateline gen 4 4 1 -o "$T/f" 2>/dev/null
 }
 
-teardown() {
-	fabric_down
-}
-
 hex() {
 	printf '%s' "$1" | od -An -v -tx1 | tr -d ' \n'
 }

@@ -9,14 +9,6 @@
 
 load lib.bash
 
-setup() {
-	fabric_init
-}
-
-teardown() {
-	fabric_down
-}
-
 # commands SECTION (its first word): of the page, with this test's paths.
 commands() {
 	awk -v section="$1" '

@@ -5,15 +5,9 @@
 # fabric is read, whole, and means the same as the file that ibsim served.  So do
 # the reports of ports and the printed cache of infiniband-diags.
 
+bats_require_minimum_version 1.5.0
+
 load lib.bash
-
-setup() {
-	fabric_init
-}
-
-teardown() {
-	fabric_down
-}
 
 # formats NAME: the live fabric as each tool tells it, in files NAME.FORMAT.
 formats() {

@@ -18,10 +18,6 @@ setup() {
 	echo 'torus 5 4 2' >"$T/f.conf"
 }
 
-teardown() {
-	fabric_down
-}
-
 # safe DIR: delivered, unicast and multicast, without credit loops.
 safe() {
 	dateline verify "$1" --json >"$T/verify.json" 2>"$T/verify.err"

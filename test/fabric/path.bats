@@ -10,14 +10,6 @@
 bats_require_minimum_version 1.5.0
 load lib.bash
 
-setup() {
-	fabric_init
-}
-
-teardown() {
-	fabric_down
-}
-
 # ours SNAPSHOT A B: the switches that a packet enters, as "GUID port".
 ours() {
 	dateline path "$@" --json | jq -r '.paths[0].hops[] |

@@ -15,10 +15,6 @@ setup() {
 	RANDOM=$DATELINE_SEED
 }
 
-teardown() {
-	fabric_down
-}
-
 # planned_up MODE X Y Z [KEY=VALUE...]: a torus whose engine reads the list $T/avoid.
 planned_up() {
 	local mode=$1 dims="$2 $3 $4"

@@ -16,10 +16,6 @@ setup() {
 	PLUGIN=$DL_BUILD/plugin/.libs/libosmdateline.so
 }
 
-teardown() {
-	fabric_down
-}
-
 # up [KEY=VALUE...]: the 6x5 torus with dateline and nothing to fall back on.
 up() {
 	fabric_up "$T/a" dateline "$NET" torus_config="$CONF" "$@"

@@ -14,10 +14,6 @@ setup() {
 	events_init proven
 }
 
-teardown() {
-	fabric_down
-}
-
 # prove GEN_ARGS...: route such a fabric with one group of all adapters.
 prove() {
 	dateline gen "$@" -q -o "$T/f"

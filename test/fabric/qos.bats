@@ -16,10 +16,6 @@ setup() {
 	dateline gen 5 4 3 -q -o "$T/f"
 }
 
-teardown() {
-	fabric_down
-}
-
 # with_vls OPERATIONAL-VLS COUNT: both engines where no port has more; OpenSM's
 # number for them is PortInfo's.
 with_vls() {

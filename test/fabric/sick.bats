@@ -17,10 +17,6 @@ setup() {
 	: >"$SMPS_SICK"
 }
 
-teardown() {
-	fabric_down
-}
-
 # guid_of X Y Z: of the switch there, as `dateline gen` makes it.
 guid_of() {
 	printf '00d1%04x%02x%02x0000' "$1" "$2" "$3"

@@ -17,10 +17,6 @@ setup() {
 	events_init
 }
 
-teardown() {
-	fabric_down
-}
-
 # maps_in_use DIR: sl2vl's of adapters, and of switches for ports with cables: the
 # others keep what they hold.
 maps_in_use() {

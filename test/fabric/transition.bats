@@ -11,14 +11,6 @@ bats_require_minimum_version 1.5.0
 
 load lib.bash
 
-setup() {
-	fabric_init
-}
-
-teardown() {
-	fabric_down
-}
-
 # ask FILTER OLD NEW [OPTION...]: from the document, by jq; $STATUS.
 ask() {
 	local filter=$1

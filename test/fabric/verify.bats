@@ -9,14 +9,6 @@
 bats_require_minimum_version 1.5.0
 load lib.bash
 
-setup() {
-	fabric_init
-}
-
-teardown() {
-	fabric_down
-}
-
 # join_all: every adapter joins the broadcast group.
 join_all() {
 	# shellcheck disable=SC2046

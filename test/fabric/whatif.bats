@@ -7,10 +7,6 @@
 bats_require_minimum_version 1.5.0
 load lib.bash
 
-setup() {
-	fabric_init
-}
-
 # count EXPECTED FILTER: what the last document holds.
 count() {
 	local is

@@ -7,8 +7,8 @@
  * or else after the last wave, if they fit then.  Otherwise groups keep the ports of both
  * sets only (plan.c), from before the first wave until after the last; what they had sent
  * counts until the first drain, which must be over before they get new ports.  If a plan closes
- * what pairs of end ports need, it is made once more, with longer detours, and groups that
- * keep no port meanwhile; that one is taken if it interrupts fewer pairs.
+ * what pairs of end ports need, it is made once more with longer detours, and then with groups
+ * that keep no port meanwhile; each is taken if it interrupts fewer pairs.
  *
  * Maps that change are met by no packet: then entries are closed as plan.c says, and the
  * steps are its phases.
@@ -18,7 +18,7 @@
  * is no safe order.  New SLs are granted at once; but where the first step closes entries or
  * groups, and the old tables are not safe with new SLs before it, after this step.
  *
- * Complexity: up to four plans of waves.
+ * Complexity: up to five plans of waves.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -198,39 +198,48 @@ static int waves_try_groups(struct waves *w, struct dl_transition *t, enum waves
 	return err ? err : waves_plan(w, groups);
 }
 
-/* Groups without a port are in nobody's way: does that interrupt fewer pairs? */
-static int waves_try_empty(struct waves *w, struct dl_transition *t)
+/* Once more, with longer detours: does that interrupt fewer pairs? */
+static int waves_try_again(struct waves *w, struct dl_transition *t, enum waves_groups groups)
 {
 	struct dl_transition_waves first = *w->out;
+	bool better;
+	int err;
+
+	memset(w->out, 0, sizeof(*w->out));
+	w->out->reconnect_pairs = first.reconnect_pairs;
+	err = waves_try_groups(w, t, groups);
+	better = !err && w->out->safe && w->out->pairs_interrupted < first.pairs_interrupted;
+	dl_transition_waves_release(better ? &first : w->out);
+	if (!better)
+		*w->out = first;
+	return err == -ELOOP ? 0 : err;
+}
+
+/* Groups without a port are in nobody's way. */
+static int waves_try_empty(struct waves *w, struct dl_transition *t)
+{
 	uint32_t n = t->closed->ngroups;
 	struct dl_tables_masks *closed = calloc(n + 1ul, sizeof(*closed));
-	bool better;
 	int err;
 
 	if (!closed)
 		return -ENOMEM;
-	memset(w->out, 0, sizeof(*w->out));
-	w->out->reconnect_pairs = first.reconnect_pairs;
 	for (uint32_t g = 0; g < n; g++) {
 		closed[g] = t->closed->groups[g].masks;
 		t->closed->groups[g].masks = (struct dl_tables_masks){
 			.nswitches = closed[g].nswitches,
 		};
 	}
-	err = waves_try_groups(w, t, WAVES_EMPTY);
-	better = !err && w->out->safe && w->out->pairs_interrupted < first.pairs_interrupted;
+	err = waves_try_again(w, t, WAVES_EMPTY);
 	for (uint32_t g = 0; g < n; g++) {
 		struct dl_tables_masks *masks = &t->closed->groups[g].masks;
 
-		dl_tables_masks_clear(better ? &closed[g] : masks);
-		if (!better)
+		dl_tables_masks_clear(w->out->empties_groups ? &closed[g] : masks);
+		if (!w->out->empties_groups)
 			*masks = closed[g];
 	}
-	dl_transition_waves_release(better ? &first : w->out);
-	if (!better)
-		*w->out = first;
 	free(closed);
-	return err == -ELOOP ? 0 : err;
+	return err;
 }
 
 static void waves_sum(struct dl_transition_waves *out)
@@ -259,7 +268,7 @@ uint64_t dl_transition_work(const struct dl_transition *t)
 int dl_transition_waves(struct dl_transition *t, uint64_t work, struct dl_transition_waves *out)
 {
 	struct waves w = { .t = t, .f = t->opened->fabric, .work = work, .out = out };
-	unsigned int ways = t->held->ngroups || t->opened->ngroups ? WAVES_EMPTY : 1;
+	unsigned int ways = t->held->ngroups || t->opened->ngroups ? WAVES_EMPTY : 1, way = 0;
 	int err;
 
 	memset(out, 0, sizeof(*out));
@@ -268,9 +277,11 @@ int dl_transition_waves(struct dl_transition *t, uint64_t work, struct dl_transi
 		ways = 0;
 	if (!err)
 		err = -ELOOP;
-	for (unsigned int i = 0; i < ways && err == -ELOOP; i++)
-		err = waves_try_groups(&w, t, i);
+	while (way < ways && err == -ELOOP)
+		err = waves_try_groups(&w, t, way++);
 	if (!err && out->pairs_interrupted && !dl_waves_are_spent(&w))
+		err = waves_try_again(&w, t, way - 1);
+	if (!err && out->pairs_interrupted && ways > 1 && !dl_waves_are_spent(&w))
 		err = waves_try_empty(&w, t);
 	/* There is none, or what the switches hold is not safe as it is. */
 	if (err == -ELOOP) {

@@ -43,7 +43,10 @@ int dl_waves_move(struct waves *w, uint32_t i, const struct dl_verify_move *move
 /* After dl_verify_moving_new().  0 or -ENOMEM. */
 int dl_waves_init(struct waves *w);
 
-/* Plan waves until all entries have moved.  0 or -ENOMEM. */
+/*
+ * Plan waves until all entries have moved.  0, -ENOMEM, or -ELOOP: nothing is in the way,
+ * and still the new tables do not fit beside the groups.
+ */
 int dl_waves_run(struct waves *w);
 
 /* Has it cost as much as it may? */

@@ -41,6 +41,15 @@ findings() {
 	rm -rf "$work/run"
 }
 
+# Is all that the rig loads what it was?
+same_plugin() {
+	local so
+
+	for so in plugin/.libs/libosmdateline.so test/sim/.libs/sm.so; do
+		cmp -s "$build/$so" "$work/tree/build/$so" || return
+	done
+}
+
 # try NAME FILE EDIT KIND OPTIONS
 try() {
 	local seed=0 events=0 said=
@@ -55,6 +64,10 @@ try() {
 		cat "$work/log"
 		return 1
 	}
+	if same_plugin; then
+		printf '%s: the plugin has not become another one\n' "$1"
+		return 1
+	fi
 	while ((events < limit)); do
 		seed=$((seed + 1)) events=$((events + chunk))
 		said=$(findings "$work/tree/build" "$seed" "$4" "$5")
@@ -71,7 +84,7 @@ mkdir "$work/tree"
 tar -C "$top" --exclude=.git --exclude=./build -cf - . | tar -C "$work/tree" -xf -
 cp -a "$build" "$work/tree/build"
 # configure was called by its whole path: make would build what is there.
-sed -i "s#$top/#$work/tree/#g; s#$top\$#$work/tree#" "$work/tree/build/"{Makefile,libtool,config.status}
+sed -i "s#$top\>#$work/tree#g" "$work/tree/build/"{Makefile,libtool,config.status}
 found=0 missed=0
 while IFS='|' read -r name file edit kind options; do
 	(($# == 0)) || [[ " $* " == *" $name "* ]] || continue

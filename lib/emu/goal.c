@@ -399,7 +399,15 @@ static int goal_match_all(struct goal *g)
 	return err;
 }
 
-/* Requirements by the operation that is required: one after the other. */
+static int goal_compare_edges(const void *left, const void *right)
+{
+	uint32_t a = ((const struct goal_edge *)left)->to->op;
+	uint32_t b = ((const struct goal_edge *)right)->to->op;
+
+	return (a > b) - (a < b);
+}
+
+/* Requirements by the operation that is required; what requires it, in the order of the file. */
 static int goal_sort_edges(struct goal *g)
 {
 	struct dl_emu_program *p = g->p;
@@ -408,6 +416,8 @@ static int goal_sort_edges(struct goal *g)
 	p->edges = calloc(g->nedges + 1ul, sizeof(*p->edges));
 	if (!p->edges)
 		return -ENOMEM;
+	if (g->nedges)
+		qsort(g->edges, g->nedges, sizeof(*g->edges), goal_compare_edges);
 	for (uint32_t i = 0; i < g->nedges; i++) {
 		ops[g->edges[i].from->op].edges++;
 		ops[g->edges[i].to->op].waits++;

@@ -230,6 +230,38 @@ HOT unsigned int sendable_vls(struct dl_emu *e, struct dl_emu_link_port *p)
 	return able;
 }
 
+/* With a speedup: do the first packets come from inputs that may pass on one more?  In `chosen`. */
+HOT bool heads_may_go(const struct dl_emu *e, const struct dl_emu_link_port *p, uint32_t *chosen)
+{
+	bool busy = false;
+
+	for (unsigned int vls = p->waiting; vls; vls &= vls - 1) {
+		unsigned int v = __builtin_ctz(vls);
+		uint32_t in = e->packets[p->vl[v].head].in;
+
+		chosen[v] = p->vl[v].head;
+		busy |= e->ports[dl_emu_port_of(in)].readers >= e->c.speedup;
+	}
+	return !busy || p->adapter != DL_EMU_NIL;
+}
+
+/* With a speedup: outputs that may send now; mostly there is none but for `next`, asked afterwards. */
+HOT void wake_outputs(struct dl_emu *e, uint32_t sw, const struct dl_emu_link_port *next)
+{
+	struct dl_emu_switch *s = &e->switches[sw];
+	uint64_t bit = next ? UINT64_C(1) << next->num % 64 : 0, left = 0;
+	unsigned int word = next ? next->num / 64 : 0;
+
+	for (unsigned int w = 0; w * 64 < s->nports; w++)
+		left |= (s->unpaid[w] | (s->freed ? s->crossed[w] : 0)) & ~(w == word ? bit : 0);
+	if (left) {
+		dl_emu_wake_outputs(e, sw);
+	} else if (next && e->now >= next->busy_until) {
+		s->unpaid[word] &= ~bit;
+		s->crossed[word] &= ~bit;
+	}
+}
+
 /* A packet leaves its buffer, which is read until the tail has gone. */
 HOT void leave_buffer(struct dl_emu *e, struct dl_emu_link_port *p, const struct dl_emu_pkt *pk,
 		      enum hop_kind plain)
@@ -332,7 +364,7 @@ HOT void send_packet(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t pack
 	to_peer(e, p, packet, far, plain);
 	/* Packets of an input that is busy now let others of their queues pass. */
 	if (has_speedup(e, plain) && p->adapter == DL_EMU_NIL)
-		dl_emu_wake_outputs(e, p->sw);
+		wake_outputs(e, p->sw, NULL);
 }
 
 /* The arbiter has the choice. */
@@ -340,7 +372,9 @@ HOT void send_data(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind p
 {
 	uint32_t chosen[DL_EMU_VLS], packet;
 	bool choosy = plain != HOP_PLAIN && e->mode.choosy;
-	unsigned int able = choosy ? dl_emu_choose(e, p, chosen) : sendable_vls(e, p);
+	bool heads = !choosy || (plain == HOP_CHOOSY && has_speedup(e, plain) &&
+				 !p->sl_turn.table && heads_may_go(e, p, chosen));
+	unsigned int able = heads ? sendable_vls(e, p) : dl_emu_choose(e, p, chosen);
 	struct dl_link_pick pick;
 
 	if (!plain && p->unheard) /* the link is not active yet */
@@ -593,7 +627,8 @@ HOT void tail_sent(struct dl_emu *e, uint32_t port, uint32_t in, enum hop_kind p
 	if (has_speedup(e, plain)) {
 		q->readers--;
 		e->switches[q->sw].freed = true;
-		dl_emu_note_blocked(e, p, NULL);
+		if (p->waiting) /* in the order of ports, with others */
+			e->switches[q->sw].unpaid[p->num / 64] |= UINT64_C(1) << p->num % 64;
 	}
 	if (__builtin_expect(p->sending_flags & DL_EMU_PK_COPY, 0)) {
 		dl_emu_copy_gone(e, p->sending_what);
@@ -606,7 +641,7 @@ HOT void tail_sent(struct dl_emu *e, uint32_t port, uint32_t in, enum hop_kind p
 	if (has_voqs(e, plain))
 		dl_emu_voq_sent(e, in, dl_emu_channel(port, p->sending_vl));
 	if (has_speedup(e, plain)) {
-		dl_emu_wake_outputs(e, q->sw);
+		wake_outputs(e, q->sw, p);
 		e->switches[q->sw].freed = false;
 	}
 	transmit_if_free(e, p, plain);

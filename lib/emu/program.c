@@ -78,7 +78,7 @@ static void program_compute(struct dl_emu_program *p, struct dl_emu *e, struct d
 static uint32_t program_release(struct dl_emu_program *p, const struct dl_emu_op *op, bool begun,
 				uint32_t list)
 {
-	for (uint32_t i = op->edges; p->edges && i < op[1].edges; i++) {
+	for (uint32_t i = p->edges ? op[1].edges : op->edges; i-- > op->edges;) {
 		struct dl_emu_op *then = &p->ops[p->edges[i].to];
 
 		if (p->edges[i].begun != begun || --then->waits)
@@ -150,6 +150,9 @@ static void program_next_step(struct dl_emu_program *p, struct dl_emu *e, uint32
 		ops[i].number = ops[i].tag;
 		ops[i].flow = rank * kind->sends + sends;
 		sends += ops[i].kind == DL_EMU_OP_SEND;
+		for (int k = 0; k < i; k++) /* on a ring of two, both neighbours are one */
+			if (ops[k].kind == ops[i].kind && ops[k].peer == ops[i].peer)
+				ops[i].flow = ops[k].flow;
 		program_take_early(r, &ops[i]);
 	}
 	program_begin_all(p, e, r);

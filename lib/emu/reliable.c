@@ -21,7 +21,7 @@
  * A message has ended for its source (closed loops, a program's send) when its last
  * packet is acknowledged.
  *
- * Invariants.  acked <= next <= end, but for a packet or two after a late
+ * Invariants.  acked <= next <= end, but for one packet after a late
  * acknowledgement; the messages kept are those with packets from `acked` on.  Of an
  * adapter, all is changed in its shard.
  *
@@ -208,6 +208,8 @@ void dl_emu_rc_number(struct dl_emu *e, uint32_t flow, uint32_t packet)
 
 	if (flow >= e->source.nflows) {
 		*q = e->receivers[e->flows[flow].adapter].ack;
+		e->totals.acks++;
+		e->totals.naks += q->kind == DL_EMU_RC_NAK;
 		return;
 	}
 	*q = (struct dl_emu_sequence){ .flow = flow,
@@ -293,6 +295,23 @@ void dl_emu_rc_timeout(struct dl_emu *e, uint32_t flow)
 	dl_emu_flow_again(e, flow);
 }
 
+/* What was to be sent again has come late: of a message that has come whole, only the end. */
+static void rc_skip(struct dl_emu *e, uint32_t flow, struct rc_connection *c)
+{
+	struct dl_emu_flow *f = &e->flows[flow];
+	bool under_way = f->active && &e->senders[flow].connections[e->senders[flow].current] == c;
+
+	if (c->next >= c->acked)
+		return;
+	c->next = c->acked;
+	if (under_way && c->n && c->messages->first <= c->next) {
+		rc_take_up(e, f, c);
+	} else if (under_way) {
+		c->next--;
+		f->left = (f->left - 1) % e->c.mtu + 1;
+	}
+}
+
 /* All packets below this one have come. */
 static void rc_acknowledged(struct dl_emu *e, const struct dl_emu_sequence *q)
 {
@@ -313,6 +332,7 @@ static void rc_acknowledged(struct dl_emu *e, const struct dl_emu_sequence *q)
 	c->n -= ended;
 	if (ended && c->messages)
 		memmove(c->messages, c->messages + ended, c->n * sizeof(*c->messages));
+	rc_skip(e, q->flow, c);
 	s->owing += rc_owes(c);
 	if (q->kind == DL_EMU_RC_NAK && q->psn == c->acked && c->acked < c->next)
 		rc_try_again(e, q->flow, c);
@@ -351,12 +371,18 @@ static void rc_answer(struct dl_emu *e, uint32_t adapter, const struct dl_emu_se
 {
 	struct dl_emu_receiver *r = &e->receivers[adapter];
 	uint32_t source = e->adapters[e->flows[q->flow].adapter].port, i = 0;
+	uint32_t flow = e->source.nflows + adapter;
 	struct rc_ack ack = { .what = *q,
 			      .to = e->f->ports[e->fabric_port[source]].lid,
 			      .level = level };
 
 	ack.what.kind = kind;
 	ack.what.psn = x->psn;
+	/* Also the one whose turn is next gives way. */
+	if (e->flows[flow].active && r->ack.flow == q->flow && r->ack.dlid == q->dlid) {
+		r->ack = ack.what;
+		return;
+	}
 	while (i < r->nacks && (r->acks[i].what.flow != q->flow || r->acks[i].what.dlid != q->dlid))
 		i++;
 	if (i == r->nacks && !dl_array_room(r->acks, r->nacks, 1, &r->acks_cap)) {
@@ -365,7 +391,7 @@ static void rc_answer(struct dl_emu *e, uint32_t adapter, const struct dl_emu_se
 	}
 	r->nacks += i == r->nacks;
 	r->acks[i] = ack;
-	dl_emu_flow_again(e, e->source.nflows + adapter);
+	dl_emu_flow_again(e, flow);
 }
 
 bool dl_emu_rc_next_ack(struct dl_emu *e, uint32_t flow, struct dl_emu_message *out)
@@ -380,8 +406,6 @@ bool dl_emu_rc_next_ack(struct dl_emu *e, uint32_t flow, struct dl_emu_message *
 					.dlid = r->acks[0].to,
 					.level = r->acks[0].level,
 					.sl = r->ack.sl };
-	e->totals.acks++;
-	e->totals.naks += r->ack.kind == DL_EMU_RC_NAK;
 	memmove(r->acks, r->acks + 1, --r->nacks * sizeof(*r->acks));
 	return true;
 }

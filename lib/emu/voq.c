@@ -16,9 +16,8 @@
  * The allocator.  At each output and VL, queues take turns: the first of them in
  * the order of asking goes, among those whose input may pass on one packet more
  * (`speedup`).  A queue asks again when the tail of its former packet has left,
- * so it comes behind all that ask at that time: round robin, the least recently
- * served first.  An output that finds no such input is asked again when one of
- * its switch is free (hop.c).
+ * so it comes behind all that ask at that time: round robin.  An output that finds
+ * no such input is asked again when one of its switch is free (hop.c).
  *
  *	input channel 0x32	0x64: A D	0x71: B
  *	input channel 0x52	0x64: C		output 0x64 waits for: A C

@@ -214,6 +214,97 @@ static void test_begun(void **state)
 	emu_fixture_free(&w);
 }
 
+/* A program of few lines on one switch, links of 4 bytes a nanosecond. */
+static struct dl_emu_result run_lines(const char *yaml, uint32_t ranks, const char *lines)
+{
+	struct dl_emu_program *p;
+	struct dl_emu_result r;
+	struct emu_fixture w;
+	struct text t;
+
+	emu_fixture_build(&w, (uint32_t[]){ 1, 1, 1 }, false, ranks, NULL);
+	emu_fixture_link(&w, DL_FABRIC_QDR, 4);
+	text_begin(&t, ranks);
+	fputs(lines, t.to);
+	assert_int_equal(text_read(&t, ranks, &p), 0);
+	r = run(&w, yaml, false, 1, p);
+	assert_int_equal(r.program.waiting, 0);
+	dl_emu_program_free(p);
+	emu_fixture_free(&w);
+	return r;
+}
+
+/* What may begin at the same time does so in the order of the file, whatever that of the lines. */
+static void test_order(void **state)
+{
+	static const char *const lines[] = { "a requires c b requires c",
+					     "b requires c a requires c" };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct dl_emu_result r;
+		char text[300];
+
+		snprintf(text, sizeof(text),
+			 "rank 0 { c: calc 10 a: send 8b to 1 b: send 8b to 2 %s }\n"
+			 "rank 1 { a: recv 8b from 0 c: calc 5000 c requires a }\n"
+			 "rank 2 { recv 8b from 0 }\n",
+			 lines[i]);
+		r = run_lines("{message_ns: 1000}", 3, text);
+		assert_int_equal(r.program.time / 1000,
+				 (uint64_t)(10 + 1000 + message_ns(8) + 1000 + 5000));
+		dl_emu_result_free(&r);
+	}
+}
+
+/* While the adapter of rank 1 sends, one acknowledgement waits, for all five messages. */
+static void test_acks(void **state)
+{
+	struct dl_emu_result r = run_lines(
+		"{retries: {}}", 3,
+		"rank 0 { c: calc 100 s0: send 1b to 1 s1: send 1b to 1 s2: send 1b to 1\n"
+		"s3: send 1b to 1 s4: send 1b to 1\n"
+		"s0 requires c s1 requires c s2 requires c s3 requires c s4 requires c }\n"
+		"rank 1 { send 8192b to 2 recv 1b from 0 recv 1b from 0 recv 1b from 0\n"
+		"recv 1b from 0 recv 1b from 0 }\n"
+		"rank 2 { recv 8192b from 1 }\n");
+
+	(void)state;
+	assert_int_equal(dl_emu_totals(r.emu)->acks, 2);
+	dl_emu_result_free(&r);
+}
+
+/* The time-out is a little too short: what has come meanwhile is not sent again. */
+static void test_late_ack(void **state)
+{
+	struct dl_emu_result r =
+		run_lines("{retries: {timeout_ns: 10500}}", 2,
+			  "rank 0 { send 40960b to 1 } rank 1 { recv 40960b from 0 }\n");
+
+	(void)state;
+	assert_int_equal(dl_emu_totals(r.emu)->timeouts, 1);
+	assert_int_equal(dl_emu_totals(r.emu)->drops[DL_EMU_DROP_SEQUENCE], 2);
+	dl_emu_result_free(&r);
+}
+
+/* On a ring of two, both neighbours are one rank, and have one queue pair. */
+static void test_two(void **state)
+{
+	struct dl_emu_program *p;
+	struct dl_emu_result r;
+	struct emu_fixture w;
+
+	(void)state;
+	emu_fixture_build(&w, (uint32_t[]){ 1, 1, 1 }, false, 2, NULL);
+	assert_int_equal(dl_emu_program_make("halo:9K:2", 2, NULL, &p), 0);
+	r = run(&w, "{seed: 1}", false, 1, p);
+	assert_int_equal(p->ops[0].flow, p->ops[1].flow);
+	assert_int_equal(r.program.messages, 4);
+	dl_emu_result_free(&r);
+	dl_emu_program_free(p);
+	emu_fixture_free(&w);
+}
+
 /* ---- at random ------------------------------------------------------------ */
 
 /* Messages between any ranks; each requires some of those before it in the drawing. */
@@ -406,6 +497,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_formulas), cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_begun),	 cmocka_unit_test(test_random),
+		cmocka_unit_test(test_order),	 cmocka_unit_test(test_acks),
+		cmocka_unit_test(test_late_ack), cmocka_unit_test(test_two),
 		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_hot_spot),
 	};

@@ -136,6 +136,18 @@ share='.qos[0].by_sl | .[0].delivered_bytes / .[1].delivered_bytes'
 	[[ $(value '.warnings | any(contains("powered up"))' 'unprogrammed: power_up' "${two[@]}") == true ]]
 }
 
+@test "switching: cut-through needs room for the whole packet, wormhole for a part" {
+	local all=('buffer_blocks: 40' 'record: steps.csv' 'duration_ns: 2000' 'traffic:'
+		'  - {pattern: incast, targets: [2], sources: [0, 1], load: 1}')
+
+	# A packet has 33 blocks, so there is room for one.
+	value 0 "${all[@]}"
+	awk -F, '$2 == "sent" { n++; bad += $11 != 7 } END { exit !(n > 10) || bad }' "$T/steps.csv"
+	# In wormhole switching heads leave with credit for less.
+	value 0 'switching: wormhole' "${all[@]}"
+	awk -F, '$2 == "sent" && $11 < 32 { n++ } END { exit !(n > 3) }' "$T/steps.csv"
+}
+
 @test "management: before data, without credit, dropped when there is no room" {
 	local one two all=('traffic:' '  - {pattern: incast, targets: [0], load: 0.2}')
 

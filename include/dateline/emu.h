@@ -622,6 +622,7 @@ struct dl_emu_traffic_spec {
 	/* Open loops, uniform or with hot spots, have a flow for each destination. */
 	bool pairs;
 	uint64_t seed;
+	uint32_t repeat; /* other random numbers of the seed, but the same permutations */
 	uint32_t nadapters;
 	const uint64_t *rate; /* by adapter: bytes a second of its link */
 	struct dl_emu_traffic_grid grid;
@@ -740,6 +741,7 @@ bool dl_emu_scenario_has_load(const struct dl_emu_scenario *s, const char *name)
 struct dl_emu_load {
 	const char *name; /* of the entries; NULL: all open loops */
 	uint32_t load;	  /* millionths; 0: as the scenario says */
+	uint32_t repeat;  /* other random numbers for arrivals, sizes and targets */
 };
 
 /* Called now and then; `end` is when traffic ends.  True ends the run. */
@@ -829,12 +831,13 @@ struct dl_emu_saturation {
 	double zero_load_ns; /* in closed form; measured at 1 % where there is none */
 	/*
 	 * The load at which the mean latency is three times that, or less than 95 per
-	 * cent of the load arrive, or traffic deadlocks; by bisection to 1 %.
+	 * cent of the load arrive, or traffic deadlocks.
 	 */
 	double load;
-	double accepted; /* throughput at a load of 1 */
-	double bound;	 /* dl_emu_scenario_bound() */
-	bool is_longer;	 /* its runs last longer than the scenario, which is too short */
+	double load_error; /* half its 95 % confidence interval; by bisection alone: none */
+	double accepted;   /* throughput at a load of 1 */
+	double bound;	   /* dl_emu_scenario_bound() */
+	bool is_longer;	   /* its runs last longer than the scenario, which is too short */
 };
 
 /* The same whatever loads a sweep has, and however short it is; `name` as in struct dl_emu_load. */

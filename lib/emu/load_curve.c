@@ -27,11 +27,11 @@ static int sweep_latency(const struct dl_emu *emu, struct dl_emu_latency *out)
 
 /* Where the warm-up has no end of its own, it is found among so many batches. */
 #define BATCHES 64
-#define GROUPS 8
 
 /*
  * The batch from which on the mean latency is known best: that for which the squared
- * error over the squared number of batches is least (MSER).
+ * error over the squared number of batches is least (MSER).  It is one of the first
+ * eighth: of all, MSER prefers to keep a quiet part, and the mean would be too low.
  */
 static uint32_t sweep_find_start(const double *mean, uint32_t n)
 {
@@ -43,7 +43,7 @@ static uint32_t sweep_find_start(const double *mean, uint32_t n)
 		squares += mean[i] * mean[i];
 		k++;
 		error = (squares - sum * sum / k) / k / k;
-		if (i <= n / 2 && error <= least) {
+		if (i <= n / 8 && error <= least) {
 			least = error;
 			start = i;
 		}
@@ -51,24 +51,54 @@ static uint32_t sweep_find_start(const double *mean, uint32_t n)
 	return start;
 }
 
-/* Half the 95 % confidence interval of a mean, from those of groups of batches. */
-static double sweep_error(const double *mean, uint32_t n)
+/* The standard error of the mean of three parts, times Student's t of 2 degrees. */
+static double sweep_error_of_parts(const double *mean, uint32_t n)
 {
 	double sum = 0, squares = 0;
-	uint32_t each = n / GROUPS;
 
-	if (each < 2)
-		return 0;
-	for (uint32_t g = 0; g < GROUPS; g++) {
-		double group = 0;
+	for (uint32_t part = 0; part < 3; part++) {
+		double of_part = 0;
 
-		for (uint32_t i = 0; i < each; i++)
-			group += mean[g * each + i] / each;
-		sum += group;
-		squares += group * group;
+		for (uint32_t i = 0; i < n / 3; i++)
+			of_part += mean[part * (n / 3) + i] / (n / 3);
+		sum += of_part;
+		squares += of_part * of_part;
 	}
-	squares = (squares - sum * sum / GROUPS) / (GROUPS - 1);
-	return 2.365 * sqrt((squares > 0 ? squares : 0) / GROUPS); /* Student, 7 degrees */
+	return 4.303 * sqrt(fmax(squares - sum * sum / 3, 0) / 2 / 3);
+}
+
+/*
+ * The same of single batches, each of which resembles the one before it: as many as
+ * an autoregressive process of order 1 has independent ones.  The correlation is
+ * corrected for its bias, (1 + 3r) / n, and Student's t approximated.
+ */
+static double sweep_error_of_batches(const double *mean, uint32_t n)
+{
+	double sum = 0, squares = 0, products = 0, r, free;
+
+	for (uint32_t i = 0; i < n; i++)
+		sum += mean[i] / n;
+	for (uint32_t i = 0; i < n; i++) {
+		squares += (mean[i] - sum) * (mean[i] - sum);
+		products += i ? (mean[i] - sum) * (mean[i - 1] - sum) : 0;
+	}
+	r = squares > 0 ? products / squares : 0;
+	r = fmin(fmax(r + (1 + 3 * r) / n, 0), 0.95);
+	free = fmax(n * (1 - r) / (1 + r) - 1, 1);
+	return (1.96 + 2.372 / free + 2.8 / free / free + 5.6 / free / free / free) *
+	       sqrt(squares / (n - 1) / (free + 1));
+}
+
+/*
+ * Half the 95 % confidence interval of a mean latency, on the side where it is longer:
+ * near saturation queues are short most of the time and long once in a while.
+ */
+static double sweep_error(const double *mean, uint32_t n, double of_all)
+{
+	if (n < 6)
+		return 0;
+	return of_all *
+	       expm1(fmax(sweep_error_of_parts(mean, n), sweep_error_of_batches(mean, n)) / of_all);
 }
 
 /* Leave the warm-up out of a point's mean latency and throughput. */
@@ -93,7 +123,7 @@ static void sweep_settle(const struct dl_emu_scenario *s, const struct dl_emu_re
 		all += b->bytes;
 	}
 	from = s->warmup || n < 2 ? 0 : sweep_find_start(mean, n);
-	p->latency_error = sweep_error(mean + from, n - from);
+	p->latency_error = sweep_error(mean + from, n - from, p->latency.mean);
 	p->settled = s->warmup;
 	if (s->warmup || !n || batch[from] == first)
 		return;
@@ -312,94 +342,161 @@ int dl_emu_scenario_zero_load(const struct dl_emu_scenario *s, double *ns)
 
 /* ---- saturation -------------------------------------------------------- */
 
-#define MIN_LATENCIES 100 /* of a packet at no load: the shortest run */
-#define DOUBLINGS 3	  /* of a run that leaves it open */
+/*
+ * The mean latency near saturation is that of few, long queues, so it takes long runs
+ * to know it, but it is steep: the load at which it is three times the zero-load
+ * latency is known some five times as well.  So bisection only has to come near, and
+ * a straight line through the logarithms of all runs there gives the load.  Each has
+ * random numbers of its own: with the same ones all would be wrong the same way.
+ */
+#define SHORT_RUN 100 /* zero-load latencies: far from saturation */
+#define LONG_RUN 800  /* near it, and at full load */
+#define NEAR 0.05     /* of the load */
+#define LONG_RUNS 32
+#define ENOUGH 0.002 /* the standard error of the load, as a part of it */
+#define DOUBLINGS 3  /* of a run at full load */
 
-static bool sweep_saturates(const struct dl_emu_point *p, double zero_load_ns)
-{
-	return p->deadlock || p->throughput < 0.95 * p->offered ||
-	       p->latency.mean > 3 * zero_load_ns;
-}
+/* Sums for a line through points (x, y): logarithms of load and latency. */
+struct sweep_line {
+	double n, x, y, xx, xy, yy;
+};
 
-static int sweep_run_at(const struct dl_emu_scenario *s, const char *name, double at,
-			dl_emu_watch watch, void *context, struct dl_emu_point *p)
+struct sweep_search {
+	struct dl_emu_scenario longer;
+	const char *name;
+	dl_emu_watch watch;
+	void *context;
+	uint64_t duration; /* the scenario's */
+	double zero_load_ns;
+	struct sweep_line line;
+	bool by_latency; /* at all points near */
+};
+
+static int sweep_run_at(struct sweep_search *h, double at, double latencies, struct dl_emu_point *p)
 {
-	struct dl_emu_load load = { name, at * DL_EMU_LOAD_ONE };
+	struct dl_emu_load load = { h->name, at * DL_EMU_LOAD_ONE, h->line.n };
 	int err;
 
+	h->longer.duration =
+		fmax(h->duration, h->longer.warmup + latencies * h->zero_load_ns * 1e3);
 	*p = (struct dl_emu_point){ 0 };
-	err = dl_emu_scenario_point(s, &load, watch, context, p);
+	err = dl_emu_scenario_point(&h->longer, &load, h->watch, h->context, p);
 	return err ? err : p->done ? 0 : -EINTR;
 }
 
-/* Is it certain on which side of saturation a load is?  At full load: the throughput? */
-static bool sweep_is_clear(const struct dl_emu_point *p, double at, double before,
-			   double zero_load_ns)
+static bool sweep_loses(const struct dl_emu_point *p)
 {
-	double limit = 3 * zero_load_ns;
-
-	if (at >= 1)
-		return fabs(p->throughput - before) <= 0.01 * p->throughput;
-	if (p->deadlock || p->throughput < 0.9 * p->offered)
-		return true;
-	return fabs(p->latency.mean - limit) > p->latency_error &&
-	       (p->latency.mean > limit || p->throughput > 0.97 * p->offered);
+	return p->deadlock || p->throughput < 0.95 * p->offered;
 }
 
-static uint64_t sweep_least_time(const struct dl_emu_scenario *s, double zero_load_ns)
+static bool sweep_saturates(const struct sweep_search *h, const struct dl_emu_point *p)
 {
-	return fmax(s->duration, s->warmup + MIN_LATENCIES * zero_load_ns * 1e3);
+	return sweep_loses(p) || p->latency.mean > 3 * h->zero_load_ns;
 }
 
-/* Run a load, however short the scenario is, and longer where that is not clear. */
-static int sweep_run_until_clear(const struct dl_emu_scenario *s, const char *name, double at,
-				 dl_emu_watch watch, void *context, double zero_load_ns,
-				 struct dl_emu_point *p)
+/* How long a run at full load must be for its throughput is found by doubling it. */
+static int sweep_run_full(struct sweep_search *h, struct dl_emu_point *p)
 {
-	struct dl_emu_scenario longer = *s;
-	double before;
-	int err;
+	double latencies = LONG_RUN, before;
+	int err = sweep_run_at(h, 1, latencies, p);
 
-	longer.duration = sweep_least_time(s, zero_load_ns);
-	for (uint32_t run = 0;; run++) {
+	for (uint32_t run = 0; !err && run < DOUBLINGS; run++) {
 		before = p->throughput;
-		err = sweep_run_at(&longer, name, at, watch, context, p);
-		if (err || run == DOUBLINGS || sweep_is_clear(p, at, before, zero_load_ns))
-			return err;
-		longer.duration *= 2;
+		latencies = 2 * h->longer.duration / h->zero_load_ns / 1e3;
+		err = sweep_run_at(h, 1, latencies, p);
+		if (!err && fabs(p->throughput - before) <= 0.01 * p->throughput)
+			break;
 	}
+	return err;
+}
+
+static int sweep_run_near(struct sweep_search *h, double at, struct dl_emu_point *p)
+{
+	int err = sweep_run_at(h, at, LONG_RUN, p);
+	struct sweep_line *l = &h->line;
+	double x = log(at), y;
+
+	if (err || !(p->latency.mean > 0))
+		return err;
+	y = log(p->latency.mean / 3 / h->zero_load_ns);
+	l->n++;
+	l->x += x;
+	l->y += y;
+	l->xx += x * x;
+	l->xy += x * y;
+	l->yy += y * y;
+	h->by_latency = h->by_latency && (y > 0 || !sweep_loses(p));
+	return 0;
+}
+
+/* The load at which the line is 0, or NAN, and its standard error, as a part of it. */
+static double sweep_solve(const struct sweep_line *l, double *error)
+{
+	double xx = l->xx - l->x * l->x / l->n, xy = l->xy - l->x * l->y / l->n;
+	double slope = xy / xx, away = -l->y / l->n / slope;
+	double residues = l->yy - l->y * l->y / l->n - slope * xy;
+
+	if (l->n < 12 || !(slope > 1))
+		return NAN;
+	*error = sqrt(fmax(residues, 0) / (l->n - 2) * (1 / l->n + away * away / xx)) / slope;
+	return exp(l->x / l->n + away);
+}
+
+static int sweep_bisect(struct sweep_search *h, struct dl_emu_saturation *out)
+{
+	double low = 0, high = 1, middle, found, error = 0;
+	struct dl_emu_point p;
+	int err = 0;
+
+	while (!err && high - low > 0.01 * high && high > 1e-5) {
+		middle = (low + high) / 2;
+		err = high - low > NEAR * high ? sweep_run_at(h, middle, SHORT_RUN, &p) :
+						 sweep_run_near(h, middle, &p);
+		*(sweep_saturates(h, &p) ? &high : &low) = middle;
+	}
+	middle = found = (low + high) / 2;
+	while (!err && h->by_latency && h->line.n < LONG_RUNS) {
+		err = sweep_run_near(h, found * ((int)h->line.n % 2 ? 1.02 : 0.98), &p);
+		found = sweep_solve(&h->line, &error);
+		if (!(fabs(found - middle) <= 2 * NEAR * middle))
+			found = middle;
+		else if (error <= ENOUGH)
+			break;
+	}
+	if (err)
+		return err;
+	out->load = h->by_latency ? fmin(found, 1) : middle;
+	out->load_error = h->by_latency && found != middle ? 1.96 * error * found : -1;
+	return 0;
 }
 
 int dl_emu_scenario_saturation(const struct dl_emu_scenario *s, const char *name,
 			       dl_emu_watch watch, void *context, struct dl_emu_saturation *out)
 {
-	double low = 0, high = 1;
+	struct sweep_search h = { .longer = *s,
+				  .name = name,
+				  .watch = watch,
+				  .context = context,
+				  .duration = s->duration,
+				  .by_latency = true };
 	struct dl_emu_point p = { 0 };
 	int err = dl_emu_scenario_bound(s, &out->bound);
 
-	out->load = -1;
+	out->load = out->load_error = -1;
 	out->is_longer = false;
 	if (err == -ENOTSUP)
 		out->bound = -1;
 	else if (err)
 		return err;
-	err = dl_emu_scenario_zero_load(s, &out->zero_load_ns);
+	err = dl_emu_scenario_zero_load(s, &h.zero_load_ns);
 	if (err == -ENOTSUP) {
-		err = sweep_run_at(s, name, 0.01, watch, context, &p);
-		out->zero_load_ns = p.latency.mean;
+		err = sweep_run_at(&h, 0.01, 0, &p);
+		h.zero_load_ns = p.latency.mean;
 	}
+	out->zero_load_ns = h.zero_load_ns;
 	if (!err)
-		err = sweep_run_until_clear(s, name, 1, watch, context, out->zero_load_ns, &p);
+		err = sweep_run_full(&h, &p);
 	out->accepted = p.throughput;
-	out->is_longer = s->duration < sweep_least_time(s, out->zero_load_ns);
-	if (err || !sweep_saturates(&p, out->zero_load_ns))
-		return err;
-	while (!err && high - low > 0.01 * high && high > 1e-5) {
-		double middle = (low + high) / 2;
-
-		err = sweep_run_until_clear(s, name, middle, watch, context, out->zero_load_ns, &p);
-		*(sweep_saturates(&p, out->zero_load_ns) ? &high : &low) = middle;
-	}
-	out->load = err ? -1 : (low + high) / 2;
-	return err;
+	out->is_longer = s->duration < s->warmup + SHORT_RUN * h.zero_load_ns * 1e3;
+	return err || !sweep_saturates(&h, &p) ? err : sweep_bisect(&h, out);
 }

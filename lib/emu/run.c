@@ -155,6 +155,7 @@ static int copy_entries(struct run *r, const struct dl_emu_load *load)
 	}
 	r->spec = *spec;
 	r->spec.seed = r->scenario->config.seed;
+	r->spec.repeat = load ? load->repeat : 0;
 	r->spec.entries = r->entries;
 	r->spec.pairs = r->scenario->config.congestion.threshold;
 	return 0;

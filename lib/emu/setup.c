@@ -136,12 +136,10 @@ static void compile_program(struct dl_emu *e, struct dl_emu_arb_program *p)
 	o.nvls = key->nvls;
 	o.high_cap = key->high_cap;
 	o.low_cap = key->low_cap;
-	if (!programmed && e->c.undefined_arbitration) {
+	if (!programmed && e->c.undefined_arbitration)
 		dl_link_arb_undefined(e->c.seed, key->port, &own);
-	} else if (!programmed) {
+	else if (!programmed)
 		even_tables(key->nvls, &own);
-		o.low_cap = DL_LINK_ARB_ENTRIES;
-	}
 	dl_link_arb_compile(programmed ? &key->tables->arbs[key->arb] : &own, &o, &p->program);
 	p->program.programmed = programmed;
 }
@@ -186,11 +184,13 @@ int dl_emu_program_ports(struct dl_emu *e, bool first)
 		key.tables = e->tables;
 		key.arb = e->tables->vlarb[there];
 		key.nvls = p->vls;
-		key.high_cap = port->arb_high_cap;
-		key.low_cap = port->arb_low_cap;
-		if (key.arb == DL_TABLES_NO_ROW && p->vls > 1) {
-			undefined++;
-			key.port = e->c.undefined_arbitration ? e->fabric_port[i] : 0;
+		/* What a port holds is not cut: a snapshot does not say how much fits. */
+		key.high_cap = key.low_cap = DL_LINK_ARB_ENTRIES;
+		undefined += key.arb == DL_TABLES_NO_ROW && p->vls > 1;
+		if (key.arb == DL_TABLES_NO_ROW && p->vls > 1 && e->c.undefined_arbitration) {
+			key.high_cap = port->arb_high_cap;
+			key.low_cap = port->arb_low_cap;
+			key.port = e->fabric_port[i];
 		}
 		program = find_program(e, &key);
 		if (!program)

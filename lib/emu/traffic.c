@@ -468,7 +468,8 @@ static void traffic_start_flow(struct dl_emu_traffic *t, uint32_t entry, uint32_
 	*f = (struct flow){
 		/* Streams by entry and source, whoever else takes part. */
 		.random = { .seed = part.all > 1 ? ~s->seed : s->seed,
-			    .stream = part.all > 1 ? t->nflows : entry * s->nadapters + src },
+			    .stream = part.all > 1 ? t->nflows : entry * s->nadapters + src,
+			    .at = (uint64_t)s->repeat << 32 },
 		.entry = entry,
 		.src = src,
 		.fixed = partner,

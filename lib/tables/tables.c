@@ -205,12 +205,11 @@ const char *dl_tables_sl_demand(const struct dl_tables *t)
 }
 
 /* The VLs that the entries of one table name. */
-static uint16_t arb_names(const struct dl_tables_vlarb_entry *e, unsigned int n, unsigned int cap,
-			  unsigned int vls)
+static uint16_t arb_names(const struct dl_tables_vlarb_entry *e, unsigned int n, unsigned int vls)
 {
 	uint16_t named = 0;
 
-	for (unsigned int i = 0; i < n && i < cap; i++)
+	for (unsigned int i = 0; i < n; i++)
 		if (e[i].weight && e[i].vl < vls)
 			named |= 1u << e[i].vl;
 	return named;
@@ -220,8 +219,8 @@ uint16_t dl_tables_vlarb_serves(const struct dl_tables_vlarb *a, const struct dl
 				uint16_t used)
 {
 	unsigned int vls = p->vls && p->vls < 15 ? p->vls : 15;
-	uint16_t high = arb_names(a->high, a->nhigh, p->arb_high_cap, vls);
-	uint16_t low = arb_names(a->low, a->nlow, p->arb_low_cap, vls);
+	uint16_t high = arb_names(a->high, a->nhigh, vls);
+	uint16_t low = arb_names(a->low, a->nlow, vls);
 
 	if (vls == 1)
 		return UINT16_MAX;

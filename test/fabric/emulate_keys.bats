@@ -122,9 +122,26 @@ share='.qos[0].by_sl | .[0].delivered_bytes / .[1].delivered_bytes'
 	[[ $(value '.in_flight == 0' 'bad_entry: any' "${two[@]}") == true ]]
 	[[ $(value '.in_flight == 0' 'unlisted_vl: idle' "${two[@]}") == true ]]
 	[[ $(value '.drops.unlisted > 0 and .in_flight == 0' 'unlisted_vl: drop' "${two[@]}") == true ]]
+	# A table may be longer than the eight entries that ibsim's ports hold.
+	sed -i 's/ high .*/ high 0:0 low 0:1,1:1,2:1,3:1,5:1,6:1,7:1,0:1,1:1,4:1/' \
+		"$T/f/dateline-vlarb.dump"
+	[[ $(value '.in_flight == 0 and .starved == []' "${two[@]}") == true ]]
+	dateline verify "$T/f" -q
 	rm "$T/f/dateline-vlarb.dump"
 	[[ $(value '.warnings | any(contains("weigh the same"))' "${two[@]}") == true ]]
 	[[ $(value '.warnings | any(contains("powered up"))' 'unprogrammed: power_up' "${two[@]}") == true ]]
+}
+
+@test "switching: cut-through needs room for the whole packet, wormhole for a part" {
+	local all=('buffer_blocks: 40' 'record: steps.csv' 'duration_ns: 2000' 'traffic:'
+		'  - {pattern: incast, targets: [2], sources: [0, 1], load: 1}')
+
+	# A packet has 33 blocks, so there is room for one.
+	value 0 "${all[@]}"
+	awk -F, '$2 == "sent" { n++; bad += $11 != 7 } END { exit !(n > 10) || bad }' "$T/steps.csv"
+	# In wormhole switching heads leave with credit for less.
+	value 0 'switching: wormhole' "${all[@]}"
+	awk -F, '$2 == "sent" && $11 < 32 { n++ } END { exit !(n > 3) }' "$T/steps.csv"
 }
 
 @test "management: before data, without credit, dropped when there is no room" {
@@ -210,19 +227,20 @@ swept() {
 		"$T/result"
 	# It saturates there: not below.
 	range=$(jq '.saturation.load' "$T/result")
-	swept "$(jq -n "$range * .97"):$(jq -n "$range * 1.03"):$(jq -n "$range * .059")" \
+	swept "$(jq -n "$range * .98"):$(jq -n "$range * 1.02"):$(jq -n "$range * .039")" \
 		"${uniform[@]/100000/400000}"
 	jq -e '(3 * .zero_load_ns) as $limit | .sweep | .[0].latency_ns_mean < $limit and
 		(.[1].latency_ns_mean > $limit or
 		.[1].throughput_fraction < .95 * .[1].offered_fraction)' "$T/result"
 	jq -e '.warnings == []' "$T/result"
 	# Nor does it matter how long the runs are, or of which seed; one that is too short is named.
-	for range in 5000 50000; do
+	for range in 5000 50000 200000 300000; do
 		swept .5:.5:1 "${uniform[@]/100000/$range}" "seed: $range"
-		jq '.saturation | .load, .accepted' "$T/result"
+		jq -c '.saturation | [.load, .accepted, .load_error / .load]' "$T/result"
 	done >"$T/found"
-	holds "$(jq -s '.[0] / .[2]' "$T/found") | . > .97 and . < 1.03"
-	holds "$(jq -s '.[1] / .[3]' "$T/found") | . > .97 and . < 1.03"
+	jq -es 'map(.[0]) | max / min < 1.01' "$T/found"
+	jq -es 'map(.[1]) | max / min < 1.02' "$T/found"
+	jq -es 'all(.[2] > .0005 and .[2] < .01)' "$T/found"
 	swept .5:.5:1 "${uniform[@]/100000/5000}"
 	jq -e '.warnings | length == 1 and (.[0] | contains("duration_ns"))' "$T/result"
 	# The tornado goes 1 of 2 links round one way of rings of 4: no link but the adapters' is shared.
@@ -236,6 +254,21 @@ swept() {
 	swept 1:1:1 'traffic:' '  - {pattern: uniform, load: 0.3}' \
 		'  - {pattern: shift, by: 1, window: 1, sources: [0], count: 1}'
 	jq -e '.saturation.bound == null and .zero_load_ns > 300' "$T/result"
+}
+
+@test "latency_ns_error: the mean of a long run is within it, near saturation, too" {
+	local mean seed
+
+	mean=$(value '.qos[0].latency_ns_mean' 'duration_ns: 20000000' 'warmup_ns: 1000000' \
+		'traffic: [{pattern: uniform, load: 0.72}]')
+	for seed in {1..12}; do
+		swept .72:.72:1 'duration_ns: 100000' "seed: $seed" \
+			'traffic: [{pattern: uniform, load: 0.3}]'
+		jq -c '.sweep[0] | [.latency_ns_mean, .latency_ns_error]' "$T/result"
+	done >"$T/found"
+	# 95 per cent of 12, and no more than a part of the mean.
+	jq -es "map(select((.[0] - $mean | fabs) <= .[1])) | length >= 11" "$T/found"
+	jq -es "map(.[1]) | add / length < .3 * $mean" "$T/found"
 }
 
 @test "zero_load_ns: what packets take that meet no others" {

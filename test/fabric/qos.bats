@@ -142,6 +142,13 @@ compared_to_live() {
 	"$@" --opensm-conf "$SM_DIR/opensm.conf"
 	[[ $(compared_to_live) == "[0,0]" ]]
 	! grep qos_ "$T/off/dateline-opensm.conf" || return
+	{
+		cat "$SM_DIR/opensm.conf"
+		printf 'qos_swe_sl2vl 0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1\n'
+	} >"$own"
+	run -0 "$@" --opensm-conf "$own"
+	[[ $output == *"warning: qos_swe_sl2vl is not used"* && $output != *"qos_sl2vl"* ]]
+	[[ $(compared_to_live) == "[0,0]" ]]
 	# The command line wins, wherever it stands.
 	{
 		cat "$SM_DIR/opensm.conf"

@@ -210,8 +210,7 @@ static void set_up_port(struct model *t, uint32_t i, uint32_t number)
 	if (port->peer == DL_NONE)
 		return;
 	p->vls = o.nvls = port->vls ? port->vls : w->c.default_vls;
-	o.high_cap = port->arb_high_cap;
-	o.low_cap = port->arb_low_cap;
+	o.high_cap = o.low_cap = 64;
 	dl_link_arb_compile(&w->t->arbs[w->t->vlarb[i]], &o, &p->program);
 	dl_link_arbiter_init(&p->arb, &p->program);
 	if (w->c.cable_mm)

@@ -615,8 +615,6 @@ static void test_served(void **state)
 		/* In every other pair of tables the low one has all VLs. */
 		for (unsigned int vl = 0; i / 2 % 2 && vl < 8; vl++)
 			arb.low[arb.nlow++] = (struct dl_tables_vlarb_entry){ vl, 40 };
-		for (uint32_t p = 0; p < w.f->nports; p++)
-			w.f->ports[p].arb_high_cap = w.f->ports[p].arb_low_cap = 64;
 		arbitrate_at(&w, port, &arb);
 		w.sls = EMU_SL_OF_FLOW;
 		for (uint32_t flow = 0; flow < 16 - i % 2 * 8; flow++)

@@ -400,8 +400,6 @@ static void make_arbitration(struct site *w)
 	for (uint32_t p = 0; p < w->f->nports; p++) {
 		struct dl_tables_vlarb arb = { .high_limit = draw_one_in(w->d, 2) ? 255 : 3 };
 
-		w->f->ports[p].arb_high_cap = 3 + draw_below(w->d, 62);
-		w->f->ports[p].arb_low_cap = 3 + draw_below(w->d, 62);
 		arb.nhigh = draw_below(w->d, 5);
 		arb.nlow = draw_below(w->d, 10);
 		for (unsigned int i = 0; i < arb.nhigh; i++)

@@ -81,14 +81,14 @@ uint16_t model_starved(const struct model *w, uint32_t port)
 
 	if (number == DL_TABLES_NO_ROW || p->vls == 1)
 		return 0;
-	for (unsigned int i = 0; i < a->nhigh && i < p->arb_high_cap; i++)
+	for (unsigned int i = 0; i < a->nhigh; i++)
 		high_is_busy |= a->high[i].weight && used >> a->high[i].vl & 1;
 	for (unsigned int vl = 0; vl < 15; vl++) {
 		bool high = false, low = false;
 
-		for (unsigned int i = 0; i < a->nhigh && i < p->arb_high_cap; i++)
+		for (unsigned int i = 0; i < a->nhigh; i++)
 			high |= a->high[i].weight && a->high[i].vl == vl;
-		for (unsigned int i = 0; i < a->nlow && i < p->arb_low_cap; i++)
+		for (unsigned int i = 0; i < a->nlow; i++)
 			low |= a->low[i].weight && a->low[i].vl == vl;
 		if (used >> vl & 1 && !high && !(low && (a->high_limit < 255 || !high_is_busy)))
 			starved |= 1u << vl;

@@ -53,7 +53,7 @@ static int throughput_read(const struct tool *tool, const struct tool_input *s,
 static int throughput_measure(const struct tool *tool, const struct tool_input *s,
 			      const struct dl_tables *t, const char *pattern, json_t **out)
 {
-	const struct dl_emu_load as_it_is = { NULL, 0 };
+	const struct dl_emu_load as_it_is = { NULL, 0, 0 };
 	struct dl_emu_scenario *scenario = NULL;
 	struct dl_emu_point point;
 	double bound;

@@ -271,7 +271,8 @@ static int emulate_run_sweep(const struct tool *tool, struct request *r,
 	}
 	s->show = tool_shows_progress(tool) && campaign_is_leader();
 	err = emulate_sweep(scenario, s, &points, &n);
-	dl_emu_scenario_set_threads(scenario, s->threads); /* one run at a time from now on */
+	/* One run at a time from now on, which as many threads as find enough to do share. */
+	dl_emu_scenario_set_threads(scenario, s->threads == 1);
 	if (!err && campaign_is_leader())
 		err = emulate_find_saturation(scenario, s, &saturation);
 	if (!err && campaign_is_leader()) {

@@ -325,10 +325,11 @@ json_t *emulate_sweep_json(const struct emulate_point *points, uint32_t n,
 			warnings, json_string("duration_ns is less than 100 times the zero-load "
 					      "latency: the loads of the sweep may not have "
 					      "settled; saturation is of longer runs"));
-	return json_pack("{s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:b, s:b, s:f}", "sweep", list,
-			 "warnings", warnings, "saturation_load", emulate_known_json(s->load),
+	return json_pack("{s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o, s:o}, s:b, s:b, s:f}", "sweep",
+			 list, "warnings", warnings, "saturation_load", emulate_known_json(s->load),
 			 "zero_load_ns", emulate_known_json(s->zero_load_ns), "saturation", "load",
-			 emulate_known_json(s->load), "accepted", emulate_known_json(s->accepted),
-			 "bound", emulate_known_json(s->bound), "deadlock", deadlock, "interrupted",
-			 interrupted, "cpu_seconds", cpu);
+			 emulate_known_json(s->load), "load_error",
+			 emulate_known_json(s->load_error), "accepted",
+			 emulate_known_json(s->accepted), "bound", emulate_known_json(s->bound),
+			 "deadlock", deadlock, "interrupted", interrupted, "cpu_seconds", cpu);
 }

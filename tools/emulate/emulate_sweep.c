@@ -48,7 +48,7 @@ static int emulate_sweep_run_point(void *worker, uint64_t item, void *result)
 	const struct job *j = worker;
 	const struct emulate_sweep *s = j->sweep;
 	struct emulate_point *out = result;
-	struct dl_emu_load load = { s->name, s->from + item * s->step };
+	struct dl_emu_load load = { s->name, s->from + item * s->step, 0 };
 	double begin = emulate_cpu();
 	int err = dl_emu_scenario_point(j->scenario, &load, emulate_sweep_watch, NULL, &out->point);
 
@@ -94,7 +94,7 @@ int emulate_find_saturation(const struct dl_emu_scenario *scenario, const struct
 {
 	int err;
 
-	*out = (struct dl_emu_saturation){ -1, -1, -1, -1, false };
+	*out = (struct dl_emu_saturation){ -1, -1, -1, -1, -1, false };
 	if (campaign_is_interrupted())
 		return 0;
 	err = dl_emu_scenario_saturation(scenario, s->name, emulate_sweep_watch, NULL, out);

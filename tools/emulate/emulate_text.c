@@ -201,8 +201,12 @@ void emulate_sweep_print(const json_t *document, FILE *to)
 	tool_print(to, document, "zero-load latency: {zero_load_ns:.1} ns\n");
 	tool_print(to, document,
 		   tool_has(document, "saturation_load") ?
-			   "saturation: at a load of {saturation_load:.3}\n" :
-			   "saturation: not reached\n");
+			   "saturation: at a load of {saturation_load:.3}" :
+			   "saturation: not reached");
+	tool_print(to, document,
+		   tool_has(document, "saturation.load_error") ?
+			   " +- {saturation.load_error:.3}\n" :
+			   "\n");
 	fprintf(to, "accepted at full load: %.2f%%",
 		100 * json_number_value(tool_at(document, "saturation.accepted")));
 	if (tool_has(document, "saturation.bound"))

@@ -12,6 +12,7 @@
 #define UNSET "(null)"
 #define UNSET_HIGH "0:4,1:0,2:0,3:0,4:0,5:0,6:0,7:0,8:0,9:0,10:0,11:0,12:0,13:0,14:0"
 #define UNSET_LOW "0:0,1:4,2:4,3:4,4:4,5:4,6:4,7:4,8:4,9:4,10:4,11:4,12:4,13:4,14:4"
+#define UNSET_SL2VL "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,7"
 #define UNSET_LIMIT 0 /* of qos_high_limit alone */
 
 /* ---- read --------------------------------------------------------------- */
@@ -70,6 +71,10 @@ static int conf_take(struct route_conf *c, const struct dl_text *t, const char *
 			return conf_take_table(c, value, UNSET_LOW, &w->low);
 		if (!strcmp(key + len, "high_limit"))
 			return conf_take_limit(t, value, general, &w->high_limit);
+		if (!strcmp(key + len, "sl2vl") && strcmp(value, UNSET) &&
+		    strcmp(value, UNSET_SL2VL)) /* as the engine has it */
+			dl_log(t->log, DL_LOG_WARNING,
+			       "%s is not used: the routing needs SL to VL maps of its own", key);
 	}
 	return 0;
 }

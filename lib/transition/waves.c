@@ -34,8 +34,9 @@
  * groups, and the old tables are not safe with new SLs before it, after this step.
  *
  * Why it ends.  Each round after a drain moves an entry, or takes an old one away; without
- * old ones what is left is a part of the new set, which fits, unless the new set has a
- * cycle itself.  Then the rest is written at last, and the plan is not safe.
+ * old ones what is left is a part of the new set, which fits, unless the ports that groups
+ * have meanwhile are in the way.  Then less of them is left, as above.  Where the new set has
+ * a cycle itself, the steps are the phases of plan.c, and not safe.
  *
  * Complexity: a try (moving.c) for each LID; where it is refused, one for each wave and
  * entry.
@@ -358,33 +359,7 @@ static int waves_period(struct waves *w, bool *moved)
 	return done < 0 ? done : left;
 }
 
-/* Nothing is in the way, and still they do not fit: the new tables are not safe. */
-static int waves_write_rest(struct waves *w)
-{
-	struct dl_transition_step *step = dl_waves_step(w, DL_TRANSITION_OPEN);
-	int err = step ? 0 : -ENOMEM;
-
-	w->out->safe = false;
-	for (uint32_t i = 0; i < w->nlids && !err; i++) {
-		uint16_t lid;
-		uint32_t n;
-		const struct dl_verify_entry *e = dl_verify_moving_entries(w->moving, i, &lid, &n);
-
-		for (uint32_t k = 0; k < n && !err; k++) {
-			struct dl_verify_entry last = e[k];
-
-			if (waves_is_done(&last))
-				continue;
-			last.after = last.goal;
-			last.time = 0;
-			err = dl_waves_write(w, &last, lid);
-			step->entries++;
-			step->barriers = 1;
-		}
-	}
-	return err;
-}
-
+/* 0, or -ELOOP: nothing is in the way, and still the new tables do not fit beside the groups. */
 static int waves_run(struct waves *w)
 {
 	/* Is there anything that a drain takes away? */
@@ -396,7 +371,7 @@ static int waves_run(struct waves *w)
 		int some = moved ? 1 : spent ? waves_close_rest(w) : waves_clear(w);
 
 		if (!some)
-			return waves_write_rest(w);
+			return -ELOOP;
 		if (some > 0 && spent && !moved)
 			break;
 		if (some > 0)

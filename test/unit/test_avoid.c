@@ -4,7 +4,7 @@
  * meshes that have failures already: nothing is sent across what is out of use, every
  * pair stays connected, what stays in use has to, path SLs and maps stay, and afterwards
  * the tables are those of before.  The connectivity and the paths are those of a plain
- * search here.
+ * search here.  Some of the changes, or DATELINE_CHANGES of 2,000, are judged in steps.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -19,8 +19,10 @@
 #include "share.h"
 #include "dateline/base.h"
 #include "dateline/route.h"
+#include "dateline/transition.h"
 
 #define ROUNDS 1000 /* in a whole check */
+#define CHANGES 400 /* ... judged in steps */
 #define MOST_ENTRIES 12
 
 static uint32_t seed;
@@ -230,10 +232,42 @@ static bool same_path_sls(const struct dl_tables *a, const struct dl_tables *b)
 
 struct tally {
 	uint32_t out, stays, switches;
+	uint32_t changes, interrupting;
 };
 
+/* In steps a change is safe at every moment, and nobody opens a connection again. */
+static void check_steps(const struct dl_tables *from, const struct dl_tables *to,
+			struct tally *tally, uint64_t *interrupted)
+{
+	struct dl_transition_waves steps;
+	struct dl_transition change;
+
+	assert_int_equal(dl_transition_plan(from, to, &change), 0);
+	assert_int_equal(dl_transition_waves(&change, dl_transition_work(&change), &steps), 0);
+	assert_true(steps.safe);
+	assert_int_equal(steps.reconnect_pairs, 0);
+	tally->changes++;
+	tally->interrupting += steps.pairs_interrupted != 0;
+	*interrupted += steps.pairs_interrupted;
+	dl_transition_waves_release(&steps);
+	dl_transition_release(&change);
+}
+
+/* Out and back.  On a torus, with any SL, nobody is interrupted. */
+static void check_changes(const struct dl_torus *t, enum dl_route_mode mode,
+			  const struct dl_tables *before, const struct dl_tables *out,
+			  struct tally *tally)
+{
+	uint64_t interrupted = 0;
+
+	check_steps(before, out, tally, &interrupted);
+	check_steps(out, before, tally, &interrupted);
+	assert_true(!interrupted || mode == DL_ROUTE_PROVEN || t->nsites == 1);
+}
+
 static void check_out_and_back(const struct dl_torus *t, const struct dl_torus_config *c,
-			       struct dl_route_options *o, const char *text, struct tally *tally)
+			       struct dl_route_options *o, const char *text, bool judged,
+			       bool grouped, struct tally *tally)
 {
 	struct dl_route_result before, out, after;
 	struct dl_route_avoided *avoided;
@@ -267,6 +301,11 @@ static void check_out_and_back(const struct dl_torus *t, const struct dl_torus_c
 	}
 	assert_int_equal(dl_route(t, c, o, NULL, &after), 0);
 	assert_true(dl_route_same_result(&before, &after));
+	/* A group may come or go meanwhile. */
+	if (grouped)
+		assert_int_equal(dl_route_tree_group_all(before.tree, before.tables), 0);
+	if (judged)
+		check_changes(t, o->mode, before.tables, out.tables, tally);
 	dl_route_result_release(&before);
 	dl_route_result_release(&out);
 	dl_route_result_release(&after);
@@ -293,7 +332,9 @@ static void what_is_avoided_is_not_used(void **state)
 {
 	struct grid_fabric *g = calloc(1, sizeof(*g));
 	struct test_random r = { seed, 0 };
-	uint32_t rounds = share(ROUNDS);
+	const char *wanted = getenv("DATELINE_CHANGES");
+	uint32_t rounds = share(ROUNDS), changes = wanted ? strtoul(wanted, NULL, 0) : CHANGES;
+	uint32_t each = 1 + (2 * ROUNDS - 1) / (changes ? changes : 1);
 	struct tally tally = { 0 };
 	char text[4096];
 
@@ -315,13 +356,17 @@ static void what_is_avoided_is_not_used(void **state)
 		o.mode = i / 8 % 2 ? DL_ROUTE_ANY_SL : DL_ROUTE_PROVEN;
 		o.ties = i / 16 % 2 ? DL_ROUTE_TIES_BALANCED : DL_ROUTE_TIES_CONFIGURED;
 		draw_list(g->fabric, &r, text, sizeof(text));
-		check_out_and_back(t, found, &o, text, &tally);
+		check_out_and_back(t, found, &o, text, (i + 1) % each == 0, i % 2 == 0, &tally);
 		dl_torus_free(t);
 		dl_torus_config_free(found);
 		grid_free(g);
 	}
 	print_message("%u rounds: %u entries out of use (%u switches), %u the only way\n", rounds,
 		      tally.out, tally.switches, tally.stays);
+	print_message("%u changes in steps: %u interrupt some pair\n", tally.changes,
+		      tally.interrupting);
+	/* Storms in proven mode, where rings are long. */
+	assert_true(tally.interrupting <= 1 + tally.changes / 20);
 	assert_true(rounds < 100 || (tally.switches && tally.stays));
 	free(g);
 }

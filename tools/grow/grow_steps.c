@@ -14,6 +14,9 @@
 #include "grow.h"
 #include "tools/transition.h"
 
+/* Enough to survive some failures. */
+#define GROW_SEEDS 4
+
 /* One state: its fabric, torus and tables. */
 struct grow_now {
 	struct dl_fabric *fabric;
@@ -46,12 +49,15 @@ static bool grow_same_grid(const struct dl_torus_grid *a, const struct dl_torus_
 
 /* ---- coordinates --------------------------------------------------------- */
 
-/* The configuration of the other grid: switches are where the plan has them. */
+/*
+ * The configuration of the other grid: switches are where the plan has them.  Seeds name
+ * switches that are there already, as GUIDs of new ones are placeholders.
+ */
 static int grow_reconfigure(struct grow_walk *w, const struct dl_torus_grid *grid,
 			    const struct dl_fabric *f, struct dl_torus **out)
 {
 	const struct dl_torus_config *old = w->in->config;
-	struct dl_torus wanted = { .grid = *grid, .fabric = f };
+	struct dl_torus wanted = { .grid = *grid, .fabric = f }, known;
 	uint32_t c[DL_TORUS_DIMS];
 	int err;
 
@@ -71,6 +77,18 @@ static int grow_reconfigure(struct grow_walk *w, const struct dl_torus_grid *gri
 		wanted.site_sw[site] = node == DL_NONE ? DL_NONE : f->nodes[node].sw;
 	}
 	err = dl_torus_recall(f, &wanted, NULL, &w->after, out);
+	if (!err) {
+		known = **out;
+		known.site_sw = wanted.site_sw;
+		for (uint32_t site = 0; site < wanted.nsites; site++) {
+			dl_torus_site_coord(grid, site, c);
+			if (grow_is_new(w->p, w->p->site_sw[dl_torus_site(&w->p->large, c)]))
+				known.site_sw[site] = DL_NONE;
+		}
+		dl_torus_config_free(w->after);
+		w->after = NULL;
+		err = dl_torus_describe(&known, GROW_SEEDS, &w->after);
+	}
 	free(wanted.site_sw);
 	if (err)
 		return err;

@@ -298,7 +298,7 @@ mended() {
 	local real='s/d100\(....\)03/e41d\103/g; s/S_\([0-9]\)_\([0-9]\)_3/leaf-\1\2/g'
 
 	dateline gen 4 3 3 -q -o f
-	dateline grow f.net --torus-config f.torus.conf --columns 4 -o up >/dev/null ||
+	dateline grow f.net --torus-config f.torus.conf --columns 4 -o up --json >up.json ||
 		(($? == 1))
 	sed "$real" up/001.net >real.net
 	fails grep -q S_0_0_3 real.net
@@ -323,9 +323,10 @@ mended() {
 	dateline discover f.net --plan up/001.net -q >told || (($? == 1))
 	same "work" told <(sed -n '/^step 1:/,/^step 2:/s/^  \(move\|plug\)/\1/p' up/steps.txt)
 	# The later configuration names none of the new switches.
-	sed "$real" "up/$(jq '.steps | length' <(dateline grow f.net --torus-config f.torus.conf \
-		--columns 4 -o up --json || (($? == 1))) | xargs printf %03d).net" >real.net
+	sed "$real" "up/$(printf %03d "$(jq '.steps | length' up.json)").net" >real.net
 	dateline discover real.net --torus-config up/after.torus.conf >/dev/null
+	# From z = 0 to 2 the shorter way wrapped; on a ring of four neither way does more.
+	jq -e '[.steps[].restart[]] | length == 24 and all(test("_[02]_1$"))' up.json
 }
 
 # Paths that swap sides of a ring are in each other's way: one of them leaves it for a while.

@@ -43,8 +43,7 @@ avoid() {
 # look: into $T/now, what the switches hold, which is sound.
 look() {
 	snapshot "$T/now"
-	[[ $(verdict "$T/now" delivered) == true ]]
-	[[ $(verdict "$T/now" credit_loop) == false ]]
+	[[ $(verdict "$T/now" 'delivered and (.credit_loop | not)') == true ]]
 }
 
 # crossed CABLE...: whether anything in $T/now leads across one of them.
@@ -139,20 +138,19 @@ random_list() {
 	[[ $(log_count 'ERR|not proven') == 0 ]]
 }
 
-# link COMMAND JSON: the console's command for a cable of a step.
-link() {
-	sim_console "$1 \"$(jq -r .from.name <<<"$2")\"[$(jq -r .from.port <<<"$2")]" \
-		"\"$(jq -r .to.name <<<"$2")\"[$(jq -r .to.port <<<"$2")]" >/dev/null
-}
+# cabled STEP FILTER: the console's commands that this filter makes of a step, with port()
+# for a plug.
+cabled() {
+	local command
 
-# unplug JSON: the cable at one end.
-unplug() {
-	sim_console "Unlink \"$(jq -r .name <<<"$1")\"[$(jq -r .port <<<"$1")]" >/dev/null
+	while read -r command; do
+		sim_console "$command" >/dev/null
+	done < <(jq -r "def port: \"\\\"\\(.name)\\\"[\\(.port)]\"; $2" <<<"$1")
 }
 
 # take_step DIR N: as a technician does it, and an administrator.
 take_step() {
-	local step n list line safe
+	local step n list safe
 
 	step=$(jq -c ".steps[$2 - 1]" "$1.json")
 	n=$(printf %03d "$2")
@@ -163,11 +161,9 @@ take_step() {
 		sm_sweep
 		wait_log 'DL41: safe to unplug' $((safe + $(wc -l <"$list")))
 	fi
-	while read -r line; do unplug "$(jq -c .from <<<"$line")"; done \
-		< <(jq -c '.unplug[], .move[]' <<<"$step")
-	while read -r line; do
-		link Link "$line"
-	done < <(jq -c '(.move[] | {from: .stays, to}), .plug[]' <<<"$step")
+	cabled "$step" '.unplug[], .move[] | "Unlink \(.from | port)"'
+	cabled "$step" '(.move[] | {from: .stays, to}), .plug[] |
+		"Link \(.from | port) \(.to | port)"'
 	# The list names ports: what is plugged there now is to be used.
 	: >"$T/avoid"
 	[[ $(jq .configuration <<<"$step") == false ]] ||

@@ -11,13 +11,16 @@
 
 struct request {
 	struct tool_input_options input;
-	const char *write;
+	const char *write, *plan;
 };
 
-static const struct dl_setting options[] = { { "write-config", DL_SETTING_BORROW,
-					       DL_MEMBER(struct request, write), .arg = "FILE",
-					       .doc = "Write a torus-2QoS.conf for the result" },
-					     { 0 } };
+static const struct dl_setting options[] = {
+	{ "plan", DL_SETTING_BORROW, DL_MEMBER(struct request, plan), .arg = "NETLIST",
+	  .doc = "Print what to do until the fabric is cabled like this netlist" },
+	{ "write-config", DL_SETTING_BORROW, DL_MEMBER(struct request, write), .arg = "FILE",
+	  .doc = "Write a torus-2QoS.conf for the result" },
+	{ 0 }
+};
 
 static const struct tool_usage usage = {
 	.options = options,
@@ -42,6 +45,9 @@ static const struct tool_usage usage = {
 	       "--write-config writes them to a file:\n"
 	       "\n"
 	       "  dateline discover first.net --write-config found.conf\n"
+	       "\n"
+	       "--plan compares the cabling with a netlist, such as a step of dateline grow, and "
+	       "prints what is left to do instead; then exit status 0 is for nothing.\n"
 	       "\n"
 	       "Exit status: 0 every site has its switch and its cables, and all others "
 	       "are leaf or dual-homed; 1 some are missing or do not fit, or the "
@@ -281,6 +287,52 @@ static void discover_print(const json_t *d, FILE *to)
 		   " {other.guid} \"{other.name}\" port {other.port}\n{/}{/}");
 }
 
+/* What is to be done until the fabric is cabled as planned. */
+static void discover_print_plan(const json_t *d, FILE *to)
+{
+	static const struct {
+		const char *work, *line;
+	} lines[] = {
+		{ "plug", "plug {from.name} port {from.port} - {to.name} port {to.port}\n" },
+		{ "unplug", "unplug {from.name} port {from.port} - {to.name} port {to.port}\n" },
+		{ "move", "move the cable of {stays.name} port {stays.port} from {from.name} port "
+			  "{from.port} to {to.name} port {to.port}\n" },
+		{ "exchange",
+		  "exchange the plugs in {from.name} port {from.port} and {to.name} port "
+		  "{to.port}\n" },
+	};
+	const json_t *item;
+	size_t i;
+
+	tool_print(to, d, "{*plan.nodes}{planned} is {guid} \"{name}\"\n{/}");
+	json_array_foreach(tool_at(d, "plan.work"), i, item)
+	{
+		for (size_t k = 0; k < sizeof(lines) / sizeof(*lines); k++)
+			if (!strcmp(json_string_value(tool_at(item, "work")), lines[k].work))
+				tool_print(to, item, lines[k].line);
+	}
+	if (!i)
+		fputs("cabled as planned\n", to);
+}
+
+/* Compare with the plan, wherever switches have coordinates. */
+static int discover_compare(struct tool *tool, const struct request *r, const struct tool_input *in,
+			    json_t *document)
+{
+	struct dl_fabric *plan = NULL;
+	json_t *cabling;
+	int err = dl_fabric_read_netlist(r->plan, &tool->log, &plan);
+
+	if (!err)
+		err = tool_json_cabling(plan, in->fabric, &cabling);
+	dl_fabric_free(plan);
+	if (err)
+		return err;
+	tool_json_with(document, "plan", cabling);
+	tool->finding = json_array_size(tool_at(cabling, "work")) != 0;
+	return 0;
+}
+
 static int write_config(const struct tool *tool, const struct dl_torus *t, const char *path)
 {
 	struct dl_torus_config *c = NULL;
@@ -325,13 +377,18 @@ int tool_cmd_discover(struct tool *tool, int argc, char **argv)
 	int err;
 
 	tool_options(tool, &usage, argc, argv, &r);
-	err = tool_input_read(tool, &r.input, TOOL_INPUT_TORUS, &in);
+	r.input.any_fabric = r.plan != NULL;
+	err = tool_input_read(tool, &r.input, r.plan ? TOOL_INPUT_PART : TOOL_INPUT_TORUS, &in);
 	if (!err) {
 		document = discover_document(&in);
-		tool->finding |=
-			!discover_conclude(&tool->log, in.torus, tool_at(document, "faults"));
-		if (!r.write || strcmp(r.write, "-"))
-			err = tool_show(tool, document, discover_print);
+		if (r.plan)
+			err = discover_compare(tool, &r, &in, document);
+		else
+			tool->finding |= !discover_conclude(&tool->log, in.torus,
+							    tool_at(document, "faults"));
+		if (!err && (!r.write || strcmp(r.write, "-")))
+			err = tool_show(tool, document,
+					r.plan ? discover_print_plan : discover_print);
 		else
 			json_decref(document);
 	}

@@ -8,6 +8,7 @@ dateline_SOURCES = tools/main.c tools/commands.def \
 	tools/snapshot.c \
 	tools/transition.c tools/transition.h \
 	tools/common/background.c tools/common/background.h \
+	tools/common/cabling.c \
 	tools/common/campaign.c tools/common/campaign.h \
 	tools/common/csv.c \
 	tools/common/document.c \

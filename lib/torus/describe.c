@@ -33,8 +33,11 @@ struct chooser {
 /* The neighbour in a direction over at least one cable, or DL_NONE. */
 static uint32_t live_next(const struct chooser *c, uint32_t site, unsigned int dir)
 {
-	return dl_torus_group_size(c->t, c->t->site_sw[site], dir) ?
-		       dl_torus_site_next(&c->t->grid, site, dir) :
+	uint32_t next = dl_torus_site_next(&c->t->grid, site, dir);
+
+	return dl_torus_group_size(c->t, c->t->site_sw[site], dir) &&
+			       c->t->site_sw[next] != DL_NONE ?
+		       next :
 		       DL_NONE;
 }
 

@@ -125,6 +125,7 @@ try() {
 		1 dateline diff whole hurt
 		1 dateline verify today --sl 0
 		1 dateline discover first.net --torus-config first.torus.conf
+		1 dateline discover now.net --plan larger/001.net
 		1 dateline emulate hurt --scenario emulate-deadlock-6x5.yaml
 		1 dateline emulate hurt --scenario emulate-record.yaml
 	END

@@ -357,9 +357,9 @@ sm_sweep() {
 }
 
 # sm_sweep_and_dump DIR: the same, and wait for the engine's snapshot of it.  That
-# of the sweep before may be late.
+# of the sweep before may be late; its certificate may be still later, and needs DIR.
 sm_sweep_and_dump() {
-	wait_for "$DL_PATIENCE" test -e "$1/dateline.dls" && rm -r "$1" &&
+	wait_for "$DL_PATIENCE" test -e "$1/dateline.dls" && rm "$1/dateline.dls" &&
 		sm_sweep && wait_for "$DL_PATIENCE" test -e "$1/dateline.dls"
 }
 

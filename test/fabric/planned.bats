@@ -39,8 +39,7 @@ avoid() {
 # look: into $T/now, what the switches hold, which is sound.
 look() {
 	snapshot "$T/now"
-	[[ $(verdict "$T/now" delivered) == true ]]
-	[[ $(verdict "$T/now" credit_loop) == false ]]
+	[[ $(verdict "$T/now" 'delivered and (.credit_loop | not)') == true ]]
 }
 
 # crossed CABLE...: whether anything in $T/now leads across one of them.
@@ -135,20 +134,19 @@ random_list() {
 	[[ $(log_count 'ERR|not proven') == 0 ]]
 }
 
-# link COMMAND JSON: the console's command for a cable of a step.
-link() {
-	sim_console "$1 \"$(jq -r .from.name <<<"$2")\"[$(jq -r .from.port <<<"$2")]" \
-		"\"$(jq -r .to.name <<<"$2")\"[$(jq -r .to.port <<<"$2")]" >/dev/null
-}
+# cabled STEP FILTER: the console's commands that this filter makes of a step, with port()
+# for a plug.
+cabled() {
+	local command
 
-# unplug JSON: the cable at one end.
-unplug() {
-	sim_console "Unlink \"$(jq -r .name <<<"$1")\"[$(jq -r .port <<<"$1")]" >/dev/null
+	while read -r command; do
+		sim_console "$command" >/dev/null
+	done < <(jq -r "def port: \"\\\"\\(.name)\\\"[\\(.port)]\"; $2" <<<"$1")
 }
 
 # take_step DIR N: as a technician does it, and an administrator.
 take_step() {
-	local step n list line safe
+	local step n list safe
 
 	step=$(jq -c ".steps[$2 - 1]" "$1.json")
 	n=$(printf %03d "$2")
@@ -159,11 +157,9 @@ take_step() {
 		sm_sweep
 		wait_log 'DL41: safe to unplug' $((safe + $(wc -l <"$list")))
 	fi
-	while read -r line; do unplug "$(jq -c .from <<<"$line")"; done \
-		< <(jq -c '.unplug[], .move[]' <<<"$step")
-	while read -r line; do
-		link Link "$line"
-	done < <(jq -c '(.move[] | {from: .stays, to}), .plug[]' <<<"$step")
+	cabled "$step" '.unplug[], .move[] | "Unlink \(.from | port)"'
+	cabled "$step" '(.move[] | {from: .stays, to}), .plug[] |
+		"Link \(.from | port) \(.to | port)"'
 	# The list names ports: what is plugged there now is to be used.
 	: >"$T/avoid"
 	[[ $(jq .configuration <<<"$step") == false ]] ||
@@ -249,6 +245,80 @@ clients_answered() {
 		fabric_down
 		rm -r "$T/a" "$T/up" "$T/down" "$T/now"
 	done
+}
+
+# recabled NET PORT PORT...: the netlist with a cable between each two of these ports in place
+# of what was plugged there; `-' stands for no cable.  A port is NODE/NUMBER.
+recabled() {
+	awk -v ports="${*:2}" '
+		BEGIN {
+			n = split(ports, port, " ")
+			for (i = 1; i <= n; i++)
+				far[port[i]] = port[i % 2 ? i + 1 : i - 1]
+		}
+		/^(Switch|Ca)/ { split($0, word, /"/); node = word[2] }
+		/^\[/ { split($0, number, /[][]/) }
+		/^\[/ && node "/" number[2] in far { next }
+		!NF && node {
+			for (p = 1; p <= 36; p++)
+				if (far[node "/" p] ~ /\//) {
+					split(far[node "/" p], to, "/")
+					print "[" p "]\t\"" to[1] "\"[" to[2] "]"
+				}
+			node = ""
+		}
+		{ print }
+		END { print "" }' "$1"
+}
+
+# mended LINE... -- PORT...: what discover says of these cables, beside step 1.
+mended() {
+	local -a lines=()
+
+	while [[ $1 != -- ]]; do
+		lines+=("$1")
+		shift
+	done
+	recabled real.net "${@:2}" >wrong.net
+	dateline discover wrong.net --torus-config f.torus.conf --plan up/001.net -q >told ||
+		(($? == 1))
+	same "work" <(printf '%s\n' "${lines[@]}") <(grep -v ' is 0x' told)
+}
+
+# New switches come with GUIDs and names of their own.
+@test "a step of growth, beside what was really cabled" {
+	local real='s/d100\(....\)03/e41d\103/g; s/S_\([0-9]\)_\([0-9]\)_3/leaf-\1\2/g'
+
+	dateline gen 4 3 3 -q -o f
+	dateline grow f.net --torus-config f.torus.conf --columns 4 -o up --json >up.json ||
+		(($? == 1))
+	sed "$real" up/001.net >real.net
+	fails grep -q S_0_0_3 real.net
+	dateline discover real.net --torus-config f.torus.conf --plan up/001.net -q >told
+	same "nodes" told - <<-'END'
+		S_0_0_3 is 0x00e41d0000030000 "leaf-00"
+		S_1_0_3 is 0x00e41d0100030000 "leaf-10"
+		S_2_0_3 is 0x00e41d0200030000 "leaf-20"
+		S_3_0_3 is 0x00e41d0300030000 "leaf-30"
+		cabled as planned
+	END
+	# One missing, one left over, a wrong port, a wrong switch, two exchanged.
+	mended 'plug S_0_0_0 port 6 - S_0_0_3 port 5' -- S_0_0_0/6 - leaf-00/5 -
+	mended 'unplug S_0_1_0 port 20 - S_2_2_0 port 21' -- S_0_1_0/20 S_2_2_0/21
+	mended 'move the cable of S_2_0_0 port 6 from S_2_0_3 port 9 to S_2_0_3 port 5' -- \
+		S_2_0_0/6 leaf-20/9 leaf-20/5 -
+	mended 'move the cable of S_2_0_0 port 6 from S_0_1_0 port 9 to S_2_0_3 port 5' -- \
+		S_2_0_0/6 S_0_1_0/9 leaf-20/5 -
+	mended 'exchange the plugs in S_1_0_3 port 6 and S_0_0_3 port 6' -- \
+		S_0_0_0/6 leaf-10/5 S_1_0_0/6 leaf-00/5
+	# Before anything was done: the step itself.
+	dateline discover f.net --plan up/001.net -q >told || (($? == 1))
+	same "work" told <(sed -n '/^step 1:/,/^step 2:/s/^  \(move\|plug\)/\1/p' up/steps.txt)
+	# The later configuration names none of the new switches.
+	sed "$real" "up/$(printf %03d "$(jq '.steps | length' up.json)").net" >real.net
+	dateline discover real.net --torus-config up/after.torus.conf >/dev/null
+	# From z = 0 to 2 the shorter way wrapped; on a ring of four neither way does more.
+	jq -e '[.steps[].restart[]] | length == 24 and all(test("_[02]_1$"))' up.json
 }
 
 # Paths that swap sides of a ring are in each other's way: one of them leaves it for a while.

@@ -106,6 +106,8 @@ told discover hurt.net --torus-config hurt.torus.conf
 told discover old.net --torus-config old.torus.conf
 told discover plugs.net
 told discover moved.net --torus-config moved.torus.conf
+told discover moved.net --plan plugs.net
+told discover large.net --plan <(sed s/d100000000/e41d00000/ large.net)
 for name in whole large any loop unknown lost starved services; do
 	told verify $name
 	told verify $name --explain

@@ -105,4 +105,10 @@ json_t *tool_json_speed(unsigned int width, unsigned int speed);
 /* The slow cables (dl_torus_speeds_init()); NULL: no memory. */
 json_t *tool_json_slow(const struct tool_coords *c, const struct dl_fabric *f);
 
+/*
+ * The work that makes a fabric's cabling that of a plan, and the nodes that stand for planned
+ * ones under other GUIDs: {nodes, work} (cabling.c).  0 or -ENOMEM.
+ */
+int tool_json_cabling(const struct dl_fabric *plan, const struct dl_fabric *now, json_t **out);
+
 #endif

@@ -87,6 +87,7 @@ static void grow_print_step(const json_t *step, FILE *to)
 		fprintf(to, "  restart what runs between them when this step is done%s\n",
 			tool_int_at(step, "reconnect_pairs") ? "; until then it is not safe" :
 							       "; until then it is safe");
+	tool_print(to, step, "{*restart}    {}\n{/}");
 	if (!tool_true_at(step, "safe"))
 		fprintf(to, "  NOT SAFE\n");
 }

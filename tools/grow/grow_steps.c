@@ -14,6 +14,9 @@
 #include "grow.h"
 #include "tools/transition.h"
 
+/* Enough to survive some failures. */
+#define GROW_SEEDS 4
+
 /* One state: its fabric, torus and tables. */
 struct grow_now {
 	struct dl_fabric *fabric;
@@ -46,12 +49,15 @@ static bool grow_same_grid(const struct dl_torus_grid *a, const struct dl_torus_
 
 /* ---- coordinates --------------------------------------------------------- */
 
-/* The configuration of the other grid: switches are where the plan has them. */
+/*
+ * The configuration of the other grid: switches are where the plan has them.  Seeds name
+ * switches that are there already, as GUIDs of new ones are placeholders.
+ */
 static int grow_reconfigure(struct grow_walk *w, const struct dl_torus_grid *grid,
 			    const struct dl_fabric *f, struct dl_torus **out)
 {
 	const struct dl_torus_config *old = w->in->config;
-	struct dl_torus wanted = { .grid = *grid, .fabric = f };
+	struct dl_torus wanted = { .grid = *grid, .fabric = f }, known;
 	uint32_t c[DL_TORUS_DIMS];
 	int err;
 
@@ -71,6 +77,18 @@ static int grow_reconfigure(struct grow_walk *w, const struct dl_torus_grid *gri
 		wanted.site_sw[site] = node == DL_NONE ? DL_NONE : f->nodes[node].sw;
 	}
 	err = dl_torus_recall(f, &wanted, NULL, &w->after, out);
+	if (!err) {
+		known = **out;
+		known.site_sw = wanted.site_sw;
+		for (uint32_t site = 0; site < wanted.nsites; site++) {
+			dl_torus_site_coord(grid, site, c);
+			if (grow_is_new(w->p, w->p->site_sw[dl_torus_site(&w->p->large, c)]))
+				known.site_sw[site] = DL_NONE;
+		}
+		dl_torus_config_free(w->after);
+		w->after = NULL;
+		err = dl_torus_describe(&known, GROW_SEEDS, &w->after);
+	}
 	free(wanted.site_sw);
 	if (err)
 		return err;
@@ -224,19 +242,25 @@ static int grow_avoid(const struct grow_walk *w, uint32_t was, uint32_t is,
 
 /* ---- what it means ------------------------------------------------------- */
 
-/* Pairs of adapters and routers whose path SL is another one. */
-static uint64_t grow_count_sls(const struct dl_tables *a, const struct dl_tables *b)
+/* Pairs of adapters and routers whose path SL is another one, and the names of these. */
+static uint64_t grow_count_sls(const struct dl_tables *a, const struct dl_tables *b, json_t *names)
 {
 	const struct dl_fabric *f = a->fabric;
 	uint64_t n = 0;
 
-	for (uint32_t from = 0; from < f->nports; from++)
+	for (uint32_t from = 0; from < f->nports; from++) {
+		uint64_t before = n;
+
 		for (uint32_t lid = 1;
 		     f->ports[from].num && f->ports[from].lid && lid <= f->top_lid; lid++)
 			if (f->lid_port[lid] != DL_NONE && f->lid_port[lid] != from &&
 			    f->ports[f->lid_port[lid]].num)
 				n += dl_tables_path_sl(a, from, lid) !=
 				     dl_tables_path_sl(b, from, lid);
+		if (n != before)
+			json_array_append_new(
+				names, tool_json_text(dl_fabric_node_name(f, f->ports[from].node)));
+	}
 	return n;
 }
 
@@ -310,13 +334,14 @@ static int grow_take_step(struct grow_walk *w, uint32_t n, json_t *step)
 	uint32_t was = grow_state(p, n - 1), is = grow_state(p, n);
 	bool changes = !grow_same_grid(grow_grid(p, was), grow_grid(p, is));
 	struct grow_now next = { 0 };
-	json_t *lines = json_array();
+	json_t *lines = json_array(), *restart = json_array();
 	char *avoid = NULL;
 	int err = grow_fabric(p, is, &next.fabric);
 
 	if (!err)
 		err = grow_avoid(w, was, is, next.fabric, &avoid, lines);
 	json_object_set_new(step, "avoid", lines);
+	json_object_set_new(step, "restart", restart);
 	if (!err && (*avoid || (w->avoid && *w->avoid)))
 		err = grow_take_out(w, avoid, step);
 	if (!err)
@@ -331,9 +356,10 @@ static int grow_take_step(struct grow_walk *w, uint32_t n, json_t *step)
 			json_pack("{s:b, s:o, s:o, s:I, s:i, s:i}", "configuration", changes,
 				  "place", grow_names(next.fabric, w->now.fabric, true), "cut_off",
 				  grow_names(w->now.fabric, next.fabric, false), "sl_changes",
-				  (json_int_t)(changes ? grow_count_sls(w->now.routed.tables,
-									next.routed.tables) :
-							 0),
+				  (json_int_t)(changes ?
+						       grow_count_sls(w->now.routed.tables,
+								      next.routed.tables, restart) :
+						       0),
 				  "switches", next.fabric->nswitches, "switches_placed",
 				  next.torus->nplaced));
 		grow_moves(p, was, is, step);

@@ -509,7 +509,8 @@ static int check_sum(struct unpack *u, uint64_t checksum)
 	if (fault)
 		return unpack_damaged(u, "inconsistent tables: %s", fault);
 	stray = find_stray_sl(u->s->tables);
-	return stray == DL_NONE ? 0 : unpack_damaged(u, "path SLs to LID %u, which nobody has", stray);
+	return stray == DL_NONE ? 0 :
+				  unpack_damaged(u, "path SLs to LID %u, which nobody has", stray);
 }
 
 static int read_all(struct unpack *u)

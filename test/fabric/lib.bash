@@ -99,7 +99,7 @@ fabric_down() {
 
 # What a test begins and ends with, unless its file says otherwise.
 setup() {
-	fabric_init
+	fabric_init "$BATS_TEST_TMPDIR"
 }
 
 teardown() {

@@ -69,7 +69,7 @@ lid_of() {
 	far=$(lid_of S_4_3_0)
 	pairs "$T/a" CA | some 16 >"$T/pairs"
 	path_sls <"$T/pairs" >"$T/sls"
-	[[ $(wc -l <"$T/sls") == 40 ]]
+	[[ $(wc -l <"$T/sls") == 16 ]]
 	lfts "$T/a" >"$T/good"
 	cp "$T/good" "$T/first"
 	hardware "$far" 0 1 2 3 4 5 >"$T/far"

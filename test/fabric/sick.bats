@@ -49,7 +49,7 @@ healthy() {
 	(($(verdict "$T/live" pairs --pairs adapters) >= 19 * 18))
 	# It gets well, and is routed like the others.
 	: >"$SMPS_SICK"
-	wait_log 'verified free of credit loops; .*: 20 of 20 switches'
+	wait_log 'verified free of credit loops; .*: 20 of 20 switches, 40 cables between them, 20 adapters'
 	# The line comes before the tables are written.
 	sm_sweep
 	healthy 20
@@ -71,7 +71,8 @@ healthy() {
 	grep -q '^delivery: 38 of 380 pairs' "$T/said"
 	[[ $(verdict "$T/live" credit_loop --pairs adapters) == false ]]
 	: >"$SMPS_SICK"
-	wait_log 'routed a .*: 20 of 20 switches' 2
+	# All of it: a sweep may have begun while it was sick.
+	wait_log 'routed a .*: 20 of 20 switches, 40 cables between them, 20 adapters' 2
 	sm_sweep
 	healthy 20
 }

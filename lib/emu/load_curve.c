@@ -55,12 +55,13 @@ static uint32_t sweep_find_start(const double *mean, uint32_t n)
 static double sweep_error_of_parts(const double *mean, uint32_t n)
 {
 	double sum = 0, squares = 0;
+	uint32_t each = n / 3;
 
 	for (uint32_t part = 0; part < 3; part++) {
 		double of_part = 0;
 
-		for (uint32_t i = 0; i < n / 3; i++)
-			of_part += mean[part * (n / 3) + i] / (n / 3);
+		for (uint32_t i = 0; i < each; i++)
+			of_part += mean[part * each + i] / each;
 		sum += of_part;
 		squares += of_part * of_part;
 	}

@@ -78,7 +78,9 @@ static void program_compute(struct dl_emu_program *p, struct dl_emu *e, struct d
 static uint32_t program_release(struct dl_emu_program *p, const struct dl_emu_op *op, bool begun,
 				uint32_t list)
 {
-	for (uint32_t i = p->edges ? op[1].edges : op->edges; i-- > op->edges;) {
+	if (!p->edges)
+		return list;
+	for (uint32_t i = op[1].edges; i-- > op->edges;) {
 		struct dl_emu_op *then = &p->ops[p->edges[i].to];
 
 		if (p->edges[i].begun != begun || --then->waits)

@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "input.h"
 
@@ -209,8 +210,8 @@ int tool_json_cabling(const struct dl_fabric *plan, const struct dl_fabric *now,
 	c.peer = malloc((now->nports + 1ul) * sizeof(*c.peer));
 	if (!c.planned || !c.peer)
 		err = -ENOMEM;
-	for (uint32_t n = 0; !err && n < now->nnodes; n++)
-		c.planned[n] = DL_NONE;
+	else
+		memset(c.planned, 0xFF, now->nnodes * sizeof(*c.planned)); /* DL_NONE */
 	for (uint32_t n = 0; !err && n < plan->nnodes; n++)
 		if (c.there.node[n] != DL_NONE)
 			c.planned[c.there.node[n]] = n;

@@ -179,10 +179,15 @@ static void propose_why(const struct propose *p, uint32_t port, char *why, size_
 
 	*why = '\0';
 	path_counted_kinds(p->r->counted, p->in->fabric, port, counted);
-	for (unsigned int kind = 0; kind < PATH_CABLE_KINDS; kind++)
-		if (counted[kind] > limits[kind] * hours)
-			dl_text_append(why, size, "%s%s %.4g an hour, limit %.4g", *why ? "; " : "",
-				       names[kind], counted[kind] / hours, limits[kind]);
+	for (unsigned int kind = 0; kind < PATH_CABLE_KINDS; kind++) {
+		double rate = counted[kind] / hours;
+
+		if (rate <= limits[kind])
+			continue;
+		dl_text_append(why, size, "%s%s ", *why ? "; " : "", names[kind]);
+		dl_text_append(why, size, rate < 10000 ? "%.4g" : "%.0f", rate);
+		dl_text_append(why, size, " an hour, limit %.4g", limits[kind]);
+	}
 }
 
 /* ---- proposals ----------------------------------------------------------- */

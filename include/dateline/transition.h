@@ -28,7 +28,8 @@ struct dl_transition {
 	struct dl_tables *closed; /* ... while the rest is closed */
 	const struct dl_tables *opened;
 	struct dl_verify_orphans orphans;
-	uint64_t entries_closed, mask_ports_closed;
+	uint64_t entries_closed;    /* forwarding entries */
+	uint64_t mask_ports_closed; /* ports of groups */
 	/* By dl_transition_interrupted(): */
 	uint64_t pairs_interrupted; /* work before and after, not in between */
 	/* Blocks that differ, forwarding and multicast: SMPs. */
@@ -182,9 +183,9 @@ struct dl_transition_waves {
 	uint32_t nsteps, steps_cap;
 	struct dl_transition_move *moves; /* forwarding; step by step, barrier by barrier */
 	uint32_t nmoves, moves_cap;
-	uint64_t writes;	 /* blocks */
-	uint64_t entries_closed; /* forwarding entries */
-	uint64_t mask_ports_closed;
+	uint64_t writes;	    /* blocks */
+	uint64_t entries_closed;    /* forwarding entries */
+	uint64_t mask_ports_closed; /* ports of groups */
 	uint64_t pairs_interrupted;
 	uint64_t interrupted_writes; /* ... while so many are sent, at most */
 	uint64_t reconnect_pairs;    /* as dl_transition_reconnect() */

@@ -258,7 +258,7 @@ uint32_t dl_verify_moving_count(const struct dl_verify_moving *m);
 const struct dl_verify_entry *dl_verify_moving_entries(const struct dl_verify_moving *m, uint32_t i,
 						       uint16_t *lid, uint32_t *n);
 
-/* The cost so far: how often packets were followed across a link. */
+/* The cost so far: how often packets were followed across a link; 0 for NULL. */
 uint64_t dl_verify_moving_followed(const struct dl_verify_moving *m);
 
 /* An entry that gets another port at a time. */

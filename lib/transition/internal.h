@@ -53,6 +53,9 @@ int dl_transition_close_maps(struct dl_transition *t);
 bool dl_transition_mft_differs(const struct dl_tables *a, const struct dl_tables *b,
 			       unsigned int block, uint32_t first, uint16_t *positions);
 
+/* Ports in masks of `a` that those of `b` lack. */
+uint64_t dl_transition_mask_ports(const struct dl_tables *a, const struct dl_tables *b);
+
 /* Multicast blocks that differ. */
 uint64_t dl_transition_mft_writes(const struct dl_tables *a, const struct dl_tables *b);
 

@@ -219,13 +219,9 @@ static int close_groups(struct dl_transition *t)
 		const struct dl_tables_masks *opened = dl_transition_masks(t->opened, mlid);
 
 		for (uint32_t s = dl_tables_mask_next(held, 0); s < held->nswitches;
-		     s = dl_tables_mask_next(held, s + 1)) {
+		     s = dl_tables_mask_next(held, s + 1))
 			if (keep_ports(closed, s, dl_tables_mask(opened, s)))
 				return -ENOMEM;
-			for (unsigned int w = 0; w < DL_TABLES_MASK_WORDS; w++)
-				t->mask_ports_closed += __builtin_popcountll(
-					dl_tables_mask(held, s)[w] & ~dl_tables_mask(closed, s)[w]);
-		}
 		dl_tables_masks_unite(closed, &seen);
 	}
 	return 0;
@@ -296,6 +292,23 @@ uint64_t dl_transition_mft_writes(const struct dl_tables *a, const struct dl_tab
 			if (dl_transition_mft_differs(a, b, k, s, positions))
 				for (unsigned int i = 0; i < 64; i++)
 					n += __builtin_popcount(positions[i]);
+	return n;
+}
+
+uint64_t dl_transition_mask_ports(const struct dl_tables *a, const struct dl_tables *b)
+{
+	uint64_t n = 0;
+
+	for (uint32_t g = 0; g < a->ngroups; g++) {
+		const struct dl_tables_masks *own = &a->groups[g].masks;
+		const struct dl_tables_masks *other = dl_transition_masks(b, a->groups[g].mlid);
+
+		for (uint32_t s = dl_tables_mask_next(own, 0); s < own->nswitches;
+		     s = dl_tables_mask_next(own, s + 1))
+			for (unsigned int k = 0; k < DL_TABLES_MASK_WORDS; k++)
+				n += __builtin_popcountll(dl_tables_mask(own, s)[k] &
+							  ~dl_tables_mask(other, s)[k]);
+	}
 	return n;
 }
 
@@ -413,6 +426,7 @@ int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
 		err = close_all(out);
 	}
 	if (!err) {
+		out->mask_ports_closed = dl_transition_mask_ports(out->held, out->closed);
 		out->writes = count_writes(out->held, to);
 		out->writes_close = count_writes(out->held, out->closed);
 		out->writes_open = count_writes(out->closed, to);

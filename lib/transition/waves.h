@@ -81,9 +81,6 @@ unsigned int dl_waves_port(const struct waves *w, const struct dl_verify_entry *
 /* Append a step; NULL: no memory. */
 struct dl_transition_step *dl_waves_step(struct waves *w, enum dl_transition_kind kind);
 
-/* Append an entry to the last step.  0 or -ENOMEM. */
-int dl_waves_write(struct waves *w, const struct dl_verify_entry *e, uint16_t lid);
-
 /* All that was planned since the last drain; detours before what is closed.  0 or -ENOMEM. */
 int dl_waves_emit(struct waves *w);
 

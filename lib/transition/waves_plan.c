@@ -52,24 +52,6 @@ static int waves_plain_step(struct waves *w, enum dl_transition_kind kind, uint6
 
 /* ---- groups, and what waves cannot do ------------------------------------------- */
 
-/* Ports in masks of `a` that those of `b` lack. */
-static uint64_t waves_mask_ports(const struct dl_tables *a, const struct dl_tables *b)
-{
-	uint64_t n = 0;
-
-	for (uint32_t g = 0; g < a->ngroups; g++) {
-		const struct dl_tables_masks *own = &a->groups[g].masks;
-		const struct dl_tables_masks *other = dl_transition_masks(b, a->groups[g].mlid);
-
-		for (uint32_t s = dl_tables_mask_next(own, 0); s < own->nswitches;
-		     s = dl_tables_mask_next(own, s + 1))
-			for (unsigned int k = 0; k < DL_TABLES_MASK_WORDS; k++)
-				n += __builtin_popcountll(dl_tables_mask(own, s)[k] &
-							  ~dl_tables_mask(other, s)[k]);
-	}
-	return n;
-}
-
 /* Close, drain, open, each in any order. */
 static int waves_phases(struct waves *w, struct dl_transition *t)
 {
@@ -97,7 +79,8 @@ static int waves_move_groups(struct waves *w, enum waves_groups groups)
 	const struct dl_transition *t = w->t;
 	bool closed = groups >= WAVES_CLOSED;
 	const struct dl_tables *before = closed ? t->closed : t->held;
-	uint64_t n = waves_mask_ports(before, t->opened) + waves_mask_ports(t->opened, before);
+	uint64_t n = dl_transition_mask_ports(before, t->opened) +
+		     dl_transition_mask_ports(t->opened, before);
 	/* A packet that came by a closed port must not go on by a new one. */
 	bool leaving = w->out->closes_groups && !w->out->needs_drain;
 	int err = leaving ? dl_waves_drain(w) : 0;
@@ -122,7 +105,7 @@ static int waves_move_groups(struct waves *w, enum waves_groups groups)
 static int waves_plan(struct waves *w, enum waves_groups groups)
 {
 	const struct dl_transition *t = w->t;
-	uint64_t shut = waves_mask_ports(t->held, t->closed);
+	uint64_t shut = dl_transition_mask_ports(t->held, t->closed);
 	int err = dl_waves_init(w);
 
 	if (!err && groups >= WAVES_CLOSED) {
@@ -144,7 +127,7 @@ static int waves_plan(struct waves *w, enum waves_groups groups)
 /* What only planning needs. */
 static void waves_leave(struct waves *w)
 {
-	w->followed += w->moving ? dl_verify_moving_followed(w->moving) : 0;
+	w->followed += dl_verify_moving_followed(w->moving);
 	dl_verify_moving_free(w->moving);
 	dl_arena_free(&w->arena);
 }
@@ -279,7 +262,8 @@ int dl_transition_waves(struct dl_transition *t, uint64_t work, struct dl_transi
 		err = -ELOOP;
 	while (way < ways && err == -ELOOP)
 		err = waves_try_groups(&w, t, way++);
-	if (!err && out->pairs_interrupted && !dl_waves_are_spent(&w))
+	/* With the same entries the plan would be the same. */
+	if (!err && out->pairs_interrupted && w.nwanted && !dl_waves_are_spent(&w))
 		err = waves_try_again(&w, t, way - 1);
 	if (!err && out->pairs_interrupted && ways > 1 && !dl_waves_are_spent(&w))
 		err = waves_try_empty(&w, t);

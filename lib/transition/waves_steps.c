@@ -54,7 +54,8 @@ struct dl_transition_step *dl_waves_step(struct waves *w, enum dl_transition_kin
 	return &out->steps[out->nsteps++];
 }
 
-int dl_waves_write(struct waves *w, const struct dl_verify_entry *e, uint16_t lid)
+/* Append an entry to the last step.  0 or -ENOMEM. */
+static int waves_write(struct waves *w, const struct dl_verify_entry *e, uint16_t lid)
 {
 	struct dl_transition_waves *out = w->out;
 	uint64_t block = ((uint64_t)out->nsteps << 32 | (uint64_t)e->time << 16 |
@@ -97,7 +98,7 @@ static int waves_emit_time(struct waves *w, unsigned int kinds, unsigned int tim
 				continue;
 			if (!*step)
 				*step = dl_waves_step(w, kind);
-			if (!*step || dl_waves_write(w, &e[k], lid))
+			if (!*step || waves_write(w, &e[k], lid))
 				return -ENOMEM;
 			(*step)->entries++;
 			(*step)->barriers = time + 1;

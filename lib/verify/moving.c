@@ -50,7 +50,7 @@ const struct dl_verify_entry *dl_verify_moving_entries(const struct dl_verify_mo
 
 uint64_t dl_verify_moving_followed(const struct dl_verify_moving *m)
 {
-	return m->followed;
+	return m ? m->followed : 0;
 }
 
 /* What was found and is not counted for this LID yet stays in edges[]. */

@@ -168,8 +168,8 @@ static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 	dl_phases_fill_all(e, p->plan.held);
 	/* VLs that packets use, and that a port says it has no more. */
 	dl_qos_count_cut(e, p->from, &p->shrunk);
-	/* See phases_write_maps(). */
-	p->next->cut = 0;
+	/* Neither asks for another sweep: see phases_write_maps(). */
+	p->from->cut = p->next->cut = 0;
 	dl_change_enter(e, DL_CHANGE_WAITING);
 }
 
@@ -512,7 +512,6 @@ static void phases_stop(struct dl_engine *e)
 static void phases_count_cut(struct dl_engine *e)
 {
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
-	e->in_force->cut = 0;
 	dl_qos_count_cut(e, e->in_force, NULL);
 	CL_PLOCK_RELEASE(&e->osm->lock);
 }

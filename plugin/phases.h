@@ -39,8 +39,8 @@ struct dl_phases {
 	bool trees_differ; /* the old tree has cables that the new one lacks */
 	bool close_groups; /* so groups keep the ports of both trees only, or none, until the end */
 	bool direct;	   /* any mixture is safe: there are no steps */
-	struct dl_osm_names shrunk; /* switches of which OpenSM cuts maps before the first step */
-	bool grants_late; /* until the first step is over path queries get what they got before */
+	bool grants_late;  /* until the first step is over path queries get what they got before */
+	struct dl_osm_names shrunk; /* OpenSM cuts their maps before the first step */
 	/* As it is carried out: */
 	bool mixed; /* switches hold entries of both sets */
 	unsigned int drains;

@@ -259,6 +259,7 @@ int dl_qos_count_cut(const struct dl_engine *e, struct dl_sweep *sweep,
 	const osm_switch_t *last = NULL;
 	uint32_t i;
 
+	sweep->cut = 0;
 	if (!bits)
 		return -ENOMEM;
 	for (i = 0; i < t->nrows; i++)

@@ -182,7 +182,7 @@ static void propose_why(const struct propose *p, uint32_t port, char *why, size_
 	for (unsigned int kind = 0; kind < PATH_CABLE_KINDS; kind++) {
 		double rate = counted[kind] / hours;
 
-		if (rate <= limits[kind])
+		if (counted[kind] <= limits[kind] * hours)
 			continue;
 		dl_text_append(why, size, "%s%s ", *why ? "; " : "", names[kind]);
 		dl_text_append(why, size, rate < 10000 ? "%.4g" : "%.0f", rate);

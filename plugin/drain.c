@@ -138,6 +138,25 @@ void dl_drain_begin(struct dl_engine *e, uint32_t hops)
 
 	e->drain.since = dl_clock_monotonic();
 	e->drain.hops = hops > before ? hops : before;
+	e->drain.history.whole = false;
+}
+
+void dl_drain_remember(struct dl_engine *e, struct dl_transition *plan)
+{
+	dl_transition_history_take(plan, &e->drain.history);
+	dl_tables_free_groups(&e->drain.groups);
+	e->drain.groups.groups = plan->held->groups;
+	e->drain.groups.ngroups = plan->held->ngroups;
+	plan->held->groups = NULL;
+	plan->held->ngroups = plan->held->groups_cap = 0;
+}
+
+/* They have left. */
+static void drain_end(struct dl_engine *e)
+{
+	e->drain.since = 0;
+	dl_transition_history_clear(&e->drain.history);
+	dl_tables_free_groups(&e->drain.groups);
 }
 
 /* ---- reading counters ----------------------------------------------------- */
@@ -229,6 +248,8 @@ void dl_drain_release(struct dl_engine *e)
 {
 	struct dl_drain_counters *c = e->drain.counters;
 
+	dl_transition_history_release(&e->drain.history);
+	dl_tables_free_groups(&e->drain.groups);
 	if (!c)
 		return;
 	/* It waits for an answer that is being taken, and no other one is given to us. */
@@ -476,14 +497,19 @@ int dl_drain_wait(struct dl_engine *e, const struct dl_fabric *f, const bool *sw
 		seen = drain_sleep(until);
 	if (seen < 0)
 		return seen;
-	e->drain.since = 0;
+	drain_end(e);
 	return 0;
 }
 
 void dl_drain_look(struct dl_engine *e)
 {
-	if (e->phases || !dl_drain_is_due(e) || e->options.drain_ms != DL_PLUGIN_DRAIN_SEEN)
+	if (e->phases || !dl_drain_is_due(e))
+		return;
+	/* Groups were written last. */
+	if (e->wrote)
+		e->drain.since = dl_clock_monotonic();
+	if (e->options.drain_ms != DL_PLUGIN_DRAIN_SEEN)
 		return;
 	if (drain_watch(e, e->in_force->fabric, NULL, dl_clock_monotonic() + LOOK_SECONDS) > 0)
-		e->drain.since = 0;
+		drain_end(e);
 }

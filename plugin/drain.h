@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "dateline/transition.h"
+
 struct dl_engine;
 struct dl_fabric;
 struct dl_drain_counters;
@@ -13,6 +15,9 @@ struct dl_drain_counters;
 struct dl_drain {
 	double since;  /* monotonic: all writes were confirmed; 0: nothing old is under way */
 	uint32_t hops; /* switches that such a packet can still pass, at most */
+	/* What they have met: of the fabric in force, with groups on the trees before. */
+	struct dl_transition_history history;
+	struct dl_tables groups;
 	struct dl_drain_counters *counters; /* how they are read; NULL: not yet */
 };
 
@@ -31,6 +36,9 @@ enum dl_drain_end {
  * pass `hops` switches at most.
  */
 void dl_drain_begin(struct dl_engine *e, uint32_t hops);
+
+/* They have met this, and nothing else; takes it over.  NULL: nobody knows what. */
+void dl_drain_remember(struct dl_engine *e, struct dl_transition *plan);
 
 /* Is there anything to wait for? */
 bool dl_drain_is_due(const struct dl_engine *e);

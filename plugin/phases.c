@@ -276,6 +276,9 @@ static int phases_drain(struct dl_engine *e, struct dl_phases *p, const bool *sw
 	free(held);
 	e->metrics.now.transition.drains[how]++;
 	p->drained = how > p->drained ? how : p->drained;
+	dl_transition_history_clear(&p->plan.history);
+	p->plan.history.whole = !err && how < DL_DRAIN_FIXED;
+	p->plan.orphans.n = first ? p->plan.orphans.n : 0;
 	return err;
 }
 
@@ -295,6 +298,7 @@ static int phases_write_held(struct dl_engine *e, struct dl_phases *p)
 
 	if (*blocks != before)
 		phases_note_written(e, p->plan.held, p->plan.orphans.n ? NULL : p->left.lids);
+	dl_transition_history_next(&p->plan.history);
 	return err;
 }
 
@@ -315,8 +319,9 @@ static bool phases_drain_first(const struct dl_engine *e, const struct dl_phases
 /* What comes before the steps. */
 static int phases_prepare(struct dl_engine *e, struct dl_phases *p)
 {
-	/* The plan knows nothing of packets of the change before. */
-	int err = p->origin == DL_PHASES_FROM_NOTHING ? 0 : phases_drain(e, p, NULL);
+	/* Does the plan know of packets of the change before? */
+	bool knows = p->origin == DL_PHASES_FROM_NOTHING || p->plan.history.whole;
+	int err = knows ? 0 : phases_drain(e, p, NULL);
 
 	if (p->plan.orphans.n)
 		phases_note_written(e, p->plan.held, NULL);
@@ -355,15 +360,22 @@ static int phases_prepare(struct dl_engine *e, struct dl_phases *p)
 	return err;
 }
 
+static void phases_move_entry(struct dl_phases *p, uint32_t s, uint16_t lid, uint8_t port)
+{
+	uint8_t *held = &p->plan.held->lft[s * (size_t)p->plan.held->stride + lid];
+
+	dl_transition_history_add(&p->plan.history, s, lid, *held);
+	*held = port;
+}
+
 /* The moves until the next barrier, from number `at` on: returns where that is. */
 static uint32_t phases_move(struct dl_phases *p, uint32_t at)
 {
 	const struct dl_transition_move *first = &p->steps.moves[at], *m = first;
-	struct dl_tables *held = p->plan.held;
 
 	for (; at < p->steps.nmoves && m->step == first->step && m->barrier == first->barrier;
 	     m = &p->steps.moves[++at])
-		held->lft[m->sw * (size_t)held->stride + m->lid] = m->port;
+		phases_move_entry(p, m->sw, m->lid, m->port);
 	return at;
 }
 
@@ -411,10 +423,26 @@ static int phases_take_steps(struct dl_engine *e, struct dl_phases *p)
 	return err;
 }
 
+/* All entries that have not moved yet. */
+static void phases_move_rest(struct dl_phases *p)
+{
+	const struct dl_tables *held = p->plan.held;
+
+	for (uint32_t s = 0; p->plan.history.whole && s < held->fabric->nswitches; s++)
+		for (uint32_t lid = 1; lid <= held->top_lid; lid++) {
+			uint8_t port = dl_tables_lft(&p->opened, s, lid);
+
+			if (dl_tables_lft(held, s, lid) != port)
+				phases_move_entry(p, s, lid, port);
+		}
+	dl_transition_history_next(&p->plan.history);
+}
+
 static int phases_open(struct dl_engine *e, struct dl_phases *p)
 {
 	int err = phases_enter(e, DL_CHANGE_OPENING);
 
+	phases_move_rest(p);
 	if (!err)
 		err = dl_phases_write_tables(e, &p->opened, &p->opened);
 	if (p->origin != DL_PHASES_FROM_NOTHING)
@@ -516,6 +544,18 @@ static void phases_count_cut(struct dl_engine *e)
 	CL_PLOCK_RELEASE(&e->osm->lock);
 }
 
+/*
+ * Can packets that are under way have met nothing but the ports that were noted, and groups on
+ * the old tree?
+ */
+static bool phases_know_what_is_left(const struct dl_engine *e, const struct dl_phases *p)
+{
+	return p->plan.history.whole && p->origin == DL_PHASES_FROM_FORCE && !p->ghost_ports &&
+	       !p->links_return && !e->groups_shut && !p->plan.maps_changed &&
+	       (!p->close_groups || p->drains) &&
+	       dl_transition_keeps_sls(p->from->routed.tables, &p->opened);
+}
+
 static void phases_finish(struct dl_engine *e, bool confirmed, bool unproven)
 {
 	struct dl_phases *p = e->phases;
@@ -530,6 +570,12 @@ static void phases_finish(struct dl_engine *e, bool confirmed, bool unproven)
 	 */
 	settled = !unproven && (confirmed || (p->direct ? !p->plan.writes_close : !p->mixed));
 	dl_change_enter(e, settled ? DL_CHANGE_SETTLED : DL_CHANGE_UNKNOWN);
+	if (settled && confirmed && phases_know_what_is_left(e, p)) {
+		/* They were, and what they had sent has left. */
+		if (p->close_groups)
+			dl_tables_free_groups(p->plan.held);
+		dl_drain_remember(e, &p->plan);
+	}
 	dl_phases_forget_mixture(e);
 	e->phases = NULL;
 	dl_phases_free(p);

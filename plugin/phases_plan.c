@@ -336,7 +336,15 @@ static int phases_find_group(const struct dl_engine *e, struct dl_phases *p,
 	return err ? err : dl_tables_masks_copy(closed, opened);
 }
 
-static int phases_compare_group(struct dl_phases *p, uint16_t mlid,
+/* A group before the tables in force; behind the last one they come again from the second on. */
+static const struct dl_tables_masks *phases_earlier_group(const struct dl_engine *e, uint16_t mlid)
+{
+	uint32_t i = mlid - DL_TABLES_MCAST_LID, n = e->drain.groups.ngroups;
+
+	return &e->drain.groups.groups[i < n ? i : n > 1 ? i % (n - 1) : 0].masks;
+}
+
+static int phases_compare_group(const struct dl_engine *e, struct dl_phases *p, uint16_t mlid,
 				const struct dl_tables_masks *opened, struct dl_tables_masks *held,
 				struct dl_tables_masks *closed)
 {
@@ -349,6 +357,9 @@ static int phases_compare_group(struct dl_phases *p, uint16_t mlid,
 		err = dl_phases_close_group(p, &before, closed);
 	if (!err)
 		err = phases_hold_group(p, &before, held);
+	/* Packets are on the trees before that one, too. */
+	if (!err && p->plan.history.whole && e->drain.groups.ngroups && dl_drain_is_due(e))
+		err = phases_hold_group(p, phases_earlier_group(e, mlid), held);
 	p->dead_trees |= phases_is_tree_torn(p, &before);
 	p->trees_differ |= p->close_groups ||
 			   phases_leave_tree(p, p->next->fabric, &before, opened);
@@ -375,7 +386,8 @@ static int phases_add_group(const struct dl_engine *e, struct dl_phases *p, uint
 		return err;
 	p->close_groups = p->old_branches || p->ghost_ports;
 	return p->origin == DL_PHASES_FROM_FORCE && !e->groups_shut ?
-		       phases_compare_group(p, mlid, &opened->masks, &held->masks, &closed->masks) :
+		       phases_compare_group(e, p, mlid, &opened->masks, &held->masks,
+					    &closed->masks) :
 		       phases_find_group(e, p, &opened->masks, &held->masks, &closed->masks);
 }
 
@@ -434,6 +446,17 @@ static bool phases_can_run(void)
 	       osm_mcast_mgr_process;
 }
 
+/* What packets can have met that are under way; NULL: nobody knows. */
+static const struct dl_transition_history *phases_history(const struct dl_engine *e,
+							  const struct dl_phases *p)
+{
+	static const struct dl_transition_history nothing = { .whole = true };
+
+	if (p->origin != DL_PHASES_FROM_FORCE || e->mixture)
+		return NULL;
+	return dl_drain_is_due(e) ? &e->drain.history : &nothing;
+}
+
 /* What changes in forwarding tables and maps. */
 static int phases_plan_transition(const struct dl_engine *e, struct dl_phases *p)
 {
@@ -446,7 +469,7 @@ static int phases_plan_transition(const struct dl_engine *e, struct dl_phases *p
 	p->opened = *p->next->routed.tables;
 	p->opened.ngroups = p->opened.groups_cap = 0;
 	p->opened.groups = NULL;
-	err = dl_transition_plan(&from, &p->opened, &p->plan);
+	err = dl_transition_plan_after(&from, &p->opened, phases_history(e, p), &p->plan);
 	if (!err)
 		err = dl_transition_interrupted(&p->plan);
 	if (!err)
@@ -462,8 +485,9 @@ static int phases_look_at_mixture(const struct dl_engine *e, struct dl_phases *p
 
 	if (p->plan.maps_changed)
 		return 0;
-	p->direct = !p->plan.writes_close || !p->plan.writes_open;
-	if ((p->direct && !p->plan.orphans.n) || p->origin != DL_PHASES_FROM_FORCE)
+	p->direct = (!p->plan.writes_close || !p->plan.writes_open) && !p->plan.history.nearlier;
+	if ((p->direct && !p->plan.orphans.n) || p->origin != DL_PHASES_FROM_FORCE ||
+	    p->plan.history.nearlier)
 		return 0;
 	return dl_route_is_mixture_safe(p->plan.held, next->routed.tables, next->routed.tree,
 					&p->plan.orphans, any_sl ? DL_VERIFY_ANY_SL : 0,

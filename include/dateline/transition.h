@@ -21,6 +21,19 @@
 extern "C" {
 #endif
 
+/*
+ * What packets that may still be under way have met since they were last known to have left:
+ * ports that forwarding entries had, and cables that have gone.  Of the fabric of the tables
+ * that were written last.
+ */
+struct dl_transition_history {
+	bool whole; /* nothing else has changed meanwhile: or nobody knows what they met */
+	struct dl_verify_earlier *earlier; /* by LID, switch and time */
+	struct dl_verify_orphan *orphans;
+	uint32_t nearlier, earlier_cap, norphans;
+	uint32_t times; /* barriers that were passed, each the end of a time */
+};
+
 /* What lies between two sets of tables. */
 struct dl_transition {
 	/* All three are tables of the new fabric; `opened` is borrowed. */
@@ -28,8 +41,9 @@ struct dl_transition {
 	struct dl_tables *closed; /* ... while the rest is closed */
 	const struct dl_tables *opened;
 	struct dl_verify_orphans orphans;
-	uint64_t entries_closed;    /* forwarding entries */
-	uint64_t mask_ports_closed; /* ports of groups */
+	struct dl_transition_history history; /* of the new fabric; its orphans are above */
+	uint64_t entries_closed;	      /* forwarding entries */
+	uint64_t mask_ports_closed;	      /* ports of groups */
 	/* By dl_transition_interrupted(): */
 	uint64_t pairs_interrupted; /* work before and after, not in between */
 	/* Blocks that differ, forwarding and multicast: SMPs. */
@@ -55,6 +69,36 @@ int dl_transition_hold(const struct dl_tables *from, const struct dl_fabric *f,
 int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
 		       struct dl_transition *out);
 void dl_transition_release(struct dl_transition *t);
+
+/*
+ * ... while packets may be under way that met earlier entries; of the fabric of `from`, or
+ * NULL.  Then out->history.whole says whether the plan counts them: else they must leave
+ * before its first step.
+ */
+int dl_transition_plan_after(const struct dl_tables *from, const struct dl_tables *to,
+			     const struct dl_transition_history *history,
+			     struct dl_transition *out);
+
+/* An entry gets another port now, until the next barrier; `port` is the one before. */
+void dl_transition_history_add(struct dl_transition_history *h, uint32_t sw, uint16_t lid,
+			       uint8_t port);
+
+/* All writes are confirmed: from now on packets meet the new ports only. */
+void dl_transition_history_next(struct dl_transition_history *h);
+
+/* Packets that met what changed have left. */
+void dl_transition_history_clear(struct dl_transition_history *h);
+void dl_transition_history_release(struct dl_transition_history *h);
+
+/*
+ * Do ports and LIDs that both tables have keep their path SLs, and are no LIDs given to other
+ * ports?  Else packets may be under way with SLs that a history does not have.  False without
+ * memory, too.
+ */
+bool dl_transition_keeps_sls(const struct dl_tables *from, const struct dl_tables *to);
+
+/* The history that a plan leaves, with the orphans, when it has been carried out. */
+void dl_transition_history_take(struct dl_transition *t, struct dl_transition_history *out);
 
 /* Fill in whom it interrupts.  0 or -ENOMEM. */
 int dl_transition_interrupted(struct dl_transition *t);

@@ -223,8 +223,19 @@ struct dl_verify_entry {
 	uint32_t sw;
 	uint8_t before, after; /* ports */
 	uint8_t time;
-	uint8_t goal; /* the port that the new tables have */
-	bool hidden;  /* treat it as closed for now */
+	uint8_t goal;				 /* the port that the new tables have */
+	bool hidden;				 /* treat it as closed for now */
+	uint32_t nearlier;			 /* ports that it had before, ... */
+	const struct dl_verify_earlier *earlier; /* ... the first one first */
+};
+
+/* A port that an entry had in the change before this one, up to a time of that change. */
+#define DL_VERIFY_MOST_EARLIER 6 /* ports of an entry */
+struct dl_verify_earlier {
+	uint32_t sw;
+	uint16_t lid;
+	uint8_t port;
+	uint8_t until;
 };
 
 struct dl_verify_extra {
@@ -243,6 +254,9 @@ struct dl_verify_change {
 	uint32_t nextra;
 	/* They count until the first drain, or as long as their group; NULL: none. */
 	const struct dl_verify_orphans *orphans;
+	/* As do ports before this change, by LID, switch and time; that took so many times. */
+	const struct dl_verify_earlier *earlier;
+	uint32_t nearlier, times;
 };
 
 /*

@@ -23,9 +23,15 @@ int dl_transition_add_groups(const struct dl_tables *from, struct dl_tables *to)
 
 /*
  * Packets of a plan that had passed a cable which has gone: into t->orphans.  `held` stands
- * already, and has the maps that they meet.  0 or -ENOMEM.
+ * already, and has the maps that they meet.  Those of the history and its ports are found in the new
+ * fabric, t->history.  0 or -ENOMEM.
  */
-int dl_transition_find_orphans(const struct dl_tables *from, struct dl_transition *t);
+int dl_transition_find_orphans(const struct dl_tables *from,
+			       const struct dl_transition_history *history,
+			       struct dl_transition *t);
+
+/* In the order in which a plan wants it; not whole if an entry had too many ports. */
+void dl_transition_history_sort(struct dl_transition_history *h);
 
 /* Take ports of a switch out of all groups.  0 or -ENOMEM. */
 int dl_transition_close_in_groups(struct dl_tables *t, uint32_t s, const uint64_t *ports);

@@ -106,9 +106,11 @@ int dl_transition_leftovers(const struct dl_transition *t, const struct dl_trans
 		return -ENOMEM;
 	}
 	dl_transition_changed_lids(t->held, t->opened, out->lids);
+	for (uint32_t i = 0; i < t->history.nearlier; i++)
+		out->lids[t->history.earlier[i].lid] = true;
 	leftovers_find(&l, out->lids);
-	/* Orphans come from anywhere. */
-	for (uint32_t s = 0; t->orphans.n && s < f->nswitches; s++)
+	/* Orphans come from anywhere, and so do those that met earlier entries. */
+	for (uint32_t s = 0; (t->orphans.n || t->history.nearlier) && s < f->nswitches; s++)
 		l.switches[s] = true;
 	free(l.walked);
 	return 0;

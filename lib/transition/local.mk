@@ -1,6 +1,7 @@
 libdlroute_la_SOURCES += \
 	include/dateline/transition.h \
 	lib/transition/plan.c \
+	lib/transition/history.c \
 	lib/transition/interrupted.c \
 	lib/transition/leftovers.c \
 	lib/transition/maps.c \

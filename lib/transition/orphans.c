@@ -13,6 +13,12 @@
  * SL may.  An adapter that has gone matters where no other end port of its switch sends on
  * the same SLs and VLs.
  *
+ * A port that has got the LID of another one sends none to itself; what it had sent to that
+ * one before is followed from its switch.
+ *
+ * Packets that may be under way since a change before this one have the ports that entries had
+ * then as well, and its orphans are where they were.
+ *
  * Complexity: switches and end ports, for each such LID.
  */
 #include <errno.h>
@@ -30,6 +36,9 @@ struct orphans {
 	uint32_t *waits; /* ... how many that send to it are not done */
 	uint32_t *queue;
 	uint32_t *ends, nends; /* end ports with a LID and a switch */
+	const struct dl_transition_history *history;
+	uint32_t *earlier; /* by old switch: its first port for this LID in there, plus 1 */
+	uint32_t earlier_at, orphan_at; /* where those of this LID begin */
 	struct dl_verify_orphans *out;
 	uint32_t cap;
 };
@@ -63,6 +72,30 @@ static uint32_t orphans_port(const struct orphans *o, uint32_t s, uint16_t lid)
 			       dl_fabric_peer_switch(f, n->first_port + port) != DL_NONE ?
 		       n->first_port + port :
 		       DL_NONE;
+}
+
+#define ORPHANS_PORTS (DL_VERIFY_MOST_EARLIER + 1)
+
+/* All of them, with those that it had when packets met it that are under way. */
+static unsigned int orphans_ports(const struct orphans *o, uint32_t s, uint16_t lid,
+				  uint32_t ports[ORPHANS_PORTS])
+{
+	const struct dl_fabric *f = o->from->fabric;
+	const struct dl_transition_history *h = o->history;
+	uint32_t first = dl_fabric_switch_node(f, s)->first_port;
+	unsigned int n = 0;
+
+	ports[n] = orphans_port(o, s, lid);
+	n += ports[n] != DL_NONE;
+	for (uint32_t i = o->earlier[s]; i && i <= h->nearlier; i++) {
+		const struct dl_verify_earlier *e = &h->earlier[i - 1];
+
+		if (e->lid != lid || e->sw != s)
+			break;
+		if (dl_fabric_peer_switch(f, first + e->port) != DL_NONE)
+			ports[n++] = first + e->port;
+	}
+	return n;
 }
 
 static uint16_t orphans_sls(const struct orphans *o, uint32_t port, uint16_t lid)
@@ -104,50 +137,75 @@ static int orphans_of_adapter(struct orphans *o, uint32_t port)
 	return err;
 }
 
+/* A port has got the LID of another one, to which it had sent packets; to itself it sends none. */
+static int orphans_to_itself(struct orphans *o, uint32_t port)
+{
+	const struct dl_fabric *f = o->from->fabric;
+	uint32_t now = dl_fabric_match_port(&o->now, port);
+	const struct dl_fabric_port *p = now == DL_NONE ? NULL : &o->now.to->ports[now];
+	uint32_t in = f->ports[port].num ? f->ports[port].peer : port;
+	int err = 0;
+
+	for (uint32_t lid = p ? p->lid : 0, i = 0; lid && i >> p->lmc == 0 && !err; i++, lid++)
+		if (lid <= f->top_lid && f->lid_port[lid] != port)
+			err = orphans_add(o, in, lid, orphans_sls(o, port, lid));
+	return err;
+}
+
 /* ---- cables between switches ------------------------------------------------ */
+
+/* What a history has for a LID, from where the last one's ends; or forget it again. */
+static void orphans_mark(struct orphans *o, uint16_t lid, bool here)
+{
+	const struct dl_transition_history *h = o->history;
+	uint32_t i = o->earlier_at;
+
+	while (h && i < h->nearlier && h->earlier[i].lid < lid)
+		i++;
+	o->earlier_at = i;
+	for (; h && i < h->nearlier && h->earlier[i].lid == lid; i++)
+		if (!here)
+			o->earlier[h->earlier[i].sw] = 0;
+		else if (!o->earlier[h->earlier[i].sw])
+			o->earlier[h->earlier[i].sw] = i + 1;
+}
 
 /* Hand all packets to a LID on, switch by switch, and note those that pass such a cable. */
 static int orphans_of_lid(struct orphans *o, uint16_t lid)
 {
 	const struct dl_fabric *f = o->from->fabric;
-	uint32_t n = 0;
+	uint32_t n = 0, ports[ORPHANS_PORTS];
 	int err = 0;
 
-	for (uint32_t s = 0; s < f->nswitches; s++) {
-		uint32_t port = orphans_port(o, s, lid);
-
-		if (port != DL_NONE)
-			o->waits[dl_fabric_peer_switch(f, port)]++;
-	}
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		for (unsigned int i = orphans_ports(o, s, lid, ports); i--;)
+			o->waits[dl_fabric_peer_switch(f, ports[i])]++;
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		if (!o->waits[s])
 			o->queue[n++] = s;
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t port = orphans_port(o, o->queue[i], lid), to;
+	for (uint32_t i = 0; i < n; i++)
+		for (unsigned int k = orphans_ports(o, o->queue[i], lid, ports); k--;) {
+			uint32_t to = dl_fabric_peer_switch(f, ports[k]);
 
-		if (port == DL_NONE)
-			continue;
-		to = dl_fabric_peer_switch(f, port);
-		o->sls[to] |= o->sls[o->queue[i]];
-		if (!--o->waits[to])
-			o->queue[n++] = to;
-	}
-	for (uint32_t s = 0; s < f->nswitches && !err; s++) {
-		uint32_t port = orphans_port(o, s, lid);
-
-		if (port != DL_NONE && o->gone[port])
-			err = orphans_add(o, f->ports[port].peer, lid,
-					  o->waits[s] ? 0xFFFF : o->sls[s]);
-	}
+			o->sls[to] |= o->sls[o->queue[i]];
+			if (!--o->waits[to])
+				o->queue[n++] = to;
+		}
+	for (uint32_t s = 0; s < f->nswitches && !err; s++)
+		for (unsigned int i = orphans_ports(o, s, lid, ports); i-- && !err;)
+			if (o->gone[ports[i]])
+				err = orphans_add(o, f->ports[ports[i]].peer, lid,
+						  o->waits[s] ? 0xFFFF : o->sls[s]);
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		o->waits[s] = 0;
 	return err;
 }
 
-/* What the end ports of each switch send to a LID. */
+/* What the end ports of each switch send to a LID, and what was on its way there already. */
 static void orphans_inject(struct orphans *o, uint16_t lid)
 {
 	const struct dl_fabric *f = o->from->fabric;
+	const struct dl_transition_history *h = o->history;
 
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		o->sls[s] = 0;
@@ -155,15 +213,18 @@ static void orphans_inject(struct orphans *o, uint16_t lid)
 		if (o->ends[i] != f->lid_port[lid])
 			o->sls[dl_fabric_access_switch(f, o->ends[i])] |=
 				orphans_sls(o, o->ends[i], lid);
+	while (h && o->orphan_at < h->norphans && h->orphans[o->orphan_at].lid < lid)
+		o->orphan_at++;
+	for (uint32_t i = o->orphan_at; h && i < h->norphans && h->orphans[i].lid == lid; i++)
+		o->sls[h->orphans[i].sw] |= h->orphans[i].sls;
 }
 
 /* ---- all ---------------------------------------------------------------------- */
 
-/* Ports whose cable has gone, and LIDs that go there.  Are there any? */
-static bool orphans_find_gone(struct orphans *o)
+/* Ports whose cable has gone, and LIDs that go there. */
+static void orphans_find_gone(struct orphans *o)
 {
 	const struct dl_fabric *f = o->from->fabric;
-	bool any = false;
 
 	for (uint32_t s = 0; s < f->nswitches; s++) {
 		const struct dl_fabric_node *n = dl_fabric_switch_node(f, s);
@@ -172,14 +233,17 @@ static bool orphans_find_gone(struct orphans *o)
 		for (unsigned int p = 1; p <= n->nports; p++)
 			here |= o->gone[n->first_port + p] =
 				dl_fabric_match_recabled(&o->now, s, p);
-		any |= here;
 		for (uint32_t lid = 1; here && lid <= o->from->top_lid; lid++) {
 			uint32_t port = orphans_port(o, s, lid);
 
 			o->lids[lid] |= port != DL_NONE && o->gone[port];
 		}
 	}
-	return any;
+	for (uint32_t i = 0; o->history && i < o->history->nearlier; i++) {
+		const struct dl_verify_earlier *e = &o->history->earlier[i];
+
+		o->lids[e->lid] |= o->gone[dl_fabric_switch_node(f, e->sw)->first_port + e->port];
+	}
 }
 
 static int orphans_compare(const void *a, const void *b)
@@ -199,28 +263,74 @@ static int orphans_list(struct orphans *o)
 		if (f->ports[p].lid && dl_fabric_is_end_port(f, p) &&
 		    dl_fabric_access_switch(f, p) != DL_NONE)
 			o->ends[o->nends++] = p;
-	for (uint32_t i = 0; i < o->nends && !err; i++)
-		if (f->ports[o->ends[i]].num && o->gone[f->ports[o->ends[i]].peer])
+	for (uint32_t i = 0; i < o->nends && !err; i++) {
+		err = orphans_to_itself(o, o->ends[i]);
+		if (!err && f->ports[o->ends[i]].num && o->gone[f->ports[o->ends[i]].peer])
 			err = orphans_of_adapter(o, o->ends[i]);
+	}
 	for (uint32_t lid = 1; lid <= o->from->top_lid && !err; lid++) {
 		if (!o->lids[lid])
 			continue;
 		orphans_inject(o, lid);
+		orphans_mark(o, lid, true);
 		err = orphans_of_lid(o, lid);
+		orphans_mark(o, lid, false);
 	}
-	if (o->out->n)
-		qsort(o->out->list, o->out->n, sizeof(*o->out->list), orphans_compare);
 	return err;
 }
 
-int dl_transition_find_orphans(const struct dl_tables *from, struct dl_transition *t)
+/* ---- those of changes before ---------------------------------------------------- */
+
+static int orphans_bring(struct orphans *o)
+{
+	const struct dl_transition_history *h = o->history;
+	const struct dl_fabric *f = o->from->fabric;
+	int err = 0;
+
+	for (uint32_t i = 0; i < h->norphans && !err; i++) {
+		const struct dl_verify_orphan *p = &h->orphans[i];
+
+		err = orphans_add(o, dl_fabric_switch_node(f, p->sw)->first_port + p->in, p->lid,
+				  p->sls);
+	}
+	return err;
+}
+
+/* Ports that still lead where they led. */
+static int orphans_bring_history(struct orphans *o, uint32_t top, struct dl_transition_history *out)
+{
+	const struct dl_transition_history *h = o->history;
+
+	out->whole = h->whole;
+	out->times = h->times;
+	for (uint32_t i = 0; i < h->nearlier; i++) {
+		const struct dl_verify_earlier *e = &h->earlier[i];
+		uint32_t s = dl_fabric_match_switch(&o->now, e->sw);
+
+		if (s == DL_NONE || e->lid > top ||
+		    dl_fabric_match_recabled(&o->now, e->sw, e->port))
+			continue;
+		if (!dl_array_room(out->earlier, out->nearlier, 1, &out->earlier_cap))
+			return -ENOMEM;
+		out->earlier[out->nearlier++] = *e;
+		out->earlier[out->nearlier - 1].sw = s;
+	}
+	dl_transition_history_sort(out);
+	return 0;
+}
+
+int dl_transition_find_orphans(const struct dl_tables *from,
+			       const struct dl_transition_history *history, struct dl_transition *t)
 {
 	const struct dl_fabric *f = from->fabric;
 	struct orphans o = { .from = from, .out = &t->orphans };
 	int err;
 
+	if (history && history->whole && (history->nearlier || history->norphans))
+		o.history = history;
+	t->history.whole = history && history->whole;
 	t->orphans.held = t->held;
-	if (f == t->held->fabric)
+	if (f == t->held->fabric && !o.history)
 		return 0;
 	o.gone = dl_arena_zalloc(&o.arena, f->nports + 1ul);
 	o.lids = dl_arena_zalloc(&o.arena, from->top_lid + 1ul);
@@ -228,11 +338,20 @@ int dl_transition_find_orphans(const struct dl_tables *from, struct dl_transitio
 	o.waits = dl_arena_array(&o.arena, f->nswitches + 1ul, sizeof(*o.waits));
 	o.queue = dl_arena_array(&o.arena, f->nswitches + 1ul, sizeof(*o.queue));
 	o.ends = dl_arena_array(&o.arena, f->nports + 1ul, sizeof(*o.ends));
-	err = o.gone && o.lids && o.sls && o.waits && o.queue && o.ends ?
+	o.earlier = dl_arena_array(&o.arena, f->nswitches + 1ul, sizeof(*o.earlier));
+	err = o.gone && o.lids && o.sls && o.waits && o.queue && o.ends && o.earlier ?
 		      dl_fabric_match(f, t->held->fabric, &o.now) :
 		      -ENOMEM;
-	if (!err && orphans_find_gone(&o))
+	if (!err && o.history)
+		err = orphans_bring_history(&o, t->held->top_lid, &t->history);
+	if (!err && o.history)
+		err = orphans_bring(&o);
+	if (!err) {
+		orphans_find_gone(&o);
 		err = orphans_list(&o);
+	}
+	if (t->orphans.n)
+		qsort(t->orphans.list, t->orphans.n, sizeof(*t->orphans.list), orphans_compare);
 	dl_fabric_match_release(&o.now);
 	dl_arena_free(&o.arena);
 	return err;

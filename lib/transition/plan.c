@@ -405,6 +405,12 @@ static int close_all(struct dl_transition *t)
 int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
 		       struct dl_transition *out)
 {
+	return dl_transition_plan_after(from, to, NULL, out);
+}
+
+int dl_transition_plan_after(const struct dl_tables *from, const struct dl_tables *to,
+			     const struct dl_transition_history *history, struct dl_transition *out)
+{
 	uint32_t nsw = to->fabric->nswitches;
 	struct dl_fabric_match old_of;
 	int err;
@@ -418,7 +424,7 @@ int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
 		err = plan_settle(out->held, &old_of, to, s);
 	dl_fabric_match_release(&old_of);
 	if (!err)
-		err = dl_transition_find_orphans(from, out);
+		err = dl_transition_find_orphans(from, history, out);
 	if (!err)
 		err = dl_tables_check(out->held, NULL);
 	if (!err) {
@@ -469,6 +475,7 @@ void dl_transition_release(struct dl_transition *t)
 	free(t->closed);
 	free(t->on_ring);
 	free(t->orphans.list);
+	dl_transition_history_release(&t->history);
 	dl_tables_free(t->held);
 	memset(t, 0, sizeof(*t));
 }

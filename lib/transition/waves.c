@@ -267,7 +267,8 @@ static int waves_clear(struct waves *w)
 		return err < 0 ? err : 1;
 	for (uint32_t i = 0; i < left && err >= 0; i++) {
 		const struct dl_verify_blocker *b = &w->blockers[i];
-		struct dl_verify_move move = { b->entry, DL_TABLES_NO_PORT, 0 };
+		/* After detours. */
+		struct dl_verify_move move = { b->entry, DL_TABLES_NO_PORT, w->barriers };
 
 		err = dl_waves_move(w, b->lid, &move, 1);
 		w->closed[b->lid][b->entry] = true;
@@ -341,7 +342,8 @@ static int waves_period(struct waves *w, bool *moved)
 int dl_waves_run(struct waves *w)
 {
 	/* Is there anything that a drain takes away? */
-	bool moved = !w->drains_first && (w->out->closes_groups || w->t->orphans.n);
+	bool moved = !w->drains_first &&
+		     (w->out->closes_groups || w->t->orphans.n || w->t->history.nearlier);
 	int left = waves_period(w, &moved);
 
 	while (left > 0) {

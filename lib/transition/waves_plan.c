@@ -164,7 +164,10 @@ static int waves_try_groups(struct waves *w, struct dl_transition *t, enum waves
 					   .groups = before[groups],
 					   .joined = groups == WAVES_JOINED ? t->held : NULL,
 					   .leaving = groups >= WAVES_CLOSED ? t->held : NULL,
-					   .orphans = &t->orphans };
+					   .orphans = &t->orphans,
+					   .earlier = t->history.earlier,
+					   .nearlier = t->history.nearlier,
+					   .times = t->history.times };
 	int err;
 
 	waves_restart(w);
@@ -175,6 +178,7 @@ static int waves_try_groups(struct waves *w, struct dl_transition *t, enum waves
 	if (err == -ELOOP && change.leaving) {
 		change.leaving = NULL;
 		change.orphans = NULL;
+		change.nearlier = change.times = 0;
 		w->drains_first = true;
 		err = dl_verify_moving_new(&change, &w->moving);
 	}

@@ -99,6 +99,9 @@ int dl_verify_moving_try(struct dl_verify_moving *m, uint32_t i, const struct dl
 {
 	struct moving_lid *l = &m->lids[i];
 
+	for (uint32_t k = 0; k < n; k++)
+		if (m->since + moves[k].time >= DL_VERIFY_STAYS)
+			return 0;
 	for (uint32_t k = 0; k < n; k++) {
 		l->entries[moves[k].entry].after = moves[k].port;
 		l->entries[moves[k].entry].time = moves[k].time;
@@ -142,12 +145,14 @@ int dl_verify_moving_drain(struct dl_verify_moving *m)
 
 		dl_verify_moving_drop(m, dl_verify_moving_word(m, d), d->bits);
 	}
+	m->since = 0;
 	for (uint32_t i = 0; i < m->nlids && !m->flow.sets.failed; i++) {
 		struct moving_lid *l = &m->lids[i];
 
 		if (!l->moved)
 			continue;
 		for (uint32_t k = 0; k < l->n; k++) {
+			l->entries[k].nearlier = 0;
 			if (l->entries[k].time == DL_VERIFY_STAYS)
 				continue;
 			l->entries[k].before = l->entries[k].after;
@@ -297,21 +302,27 @@ static uint32_t moving_count_orphans(const struct dl_verify_moving *m, uint32_t 
 			    0;
 }
 
+/* Room for n entries of a LID. */
 static int moving_begin_lid(struct dl_verify_moving *m, struct moving_lid *l, uint16_t lid,
-			    uint32_t n)
+			    uint32_t n, bool moved)
 {
 	l->lid = lid;
 	l->owner = m->held->fabric->lid_port[lid];
 	l->norphans = moving_count_orphans(m, lid);
 	l->first_orphan = l->norphans ? dl_verify_orphans_of(m->orphans, lid) : 0;
-	l->moved = l->norphans != 0;
+	l->moved = moved || l->norphans;
 	l->column = dl_arena_alloc(&m->arena, m->net.nsw + 1);
 	l->entries = dl_arena_array(&m->arena, n + 1ul, sizeof(*l->entries));
 	return l->column && l->entries ? 0 : -ENOMEM;
 }
 
+/* By LID: entries that differ or may move, and earlier ports. */
+struct moving_counts {
+	uint32_t *moving, *earlier;
+};
+
 /* Which LIDs count, and with how many entries; or -ENOMEM. */
-static int moving_count_lids(struct dl_verify_moving *m, uint32_t *n)
+static int moving_count_lids(struct dl_verify_moving *m, const struct moving_counts *n)
 {
 	const struct dl_tables *held = m->held;
 	struct moving_lid *l;
@@ -321,61 +332,100 @@ static int moving_count_lids(struct dl_verify_moving *m, uint32_t *n)
 			uint64_t differ = dl_tables_lft_changes(held, m->opened, s, k);
 
 			for (; differ; differ &= differ - 1)
-				n[k * DL_VERIFY_BLOCK + __builtin_ctzll(differ)]++;
+				n->moving[k * DL_VERIFY_BLOCK + __builtin_ctzll(differ)]++;
 		}
 	}
 	for (uint32_t i = 0; i < m->change->nextra; i++)
-		n[m->change->extra[i].lid]++;
+		n->moving[m->change->extra[i].lid]++;
+	for (uint32_t i = 0; i < m->change->nearlier; i++)
+		n->earlier[m->change->earlier[i].lid]++;
 	for (uint32_t lid = 1; lid <= held->top_lid; lid++) {
-		m->nmoving += n[lid] != 0;
-		m->nlids += n[lid] || moving_count_orphans(m, lid);
+		m->nmoving += n->moving[lid] != 0;
+		m->nlids += n->moving[lid] || n->earlier[lid] || moving_count_orphans(m, lid);
 	}
 	m->lids = dl_arena_array(&m->arena, m->nlids + 1ul, sizeof(*m->lids));
 	if (!m->lids)
 		return -ENOMEM;
 	l = m->lids;
 	for (unsigned int pass = 0; pass < 2; pass++) {
-		for (uint32_t lid = 1; lid <= held->top_lid; lid++)
-			if (pass ? !n[lid] && moving_count_orphans(m, lid) : n[lid] != 0)
-				if (moving_begin_lid(m, l++, lid, n[lid]))
+		for (uint32_t lid = 1; lid <= held->top_lid; lid++) {
+			bool met = n->earlier[lid] || moving_count_orphans(m, lid);
+
+			if (pass ? !n->moving[lid] && met : n->moving[lid] != 0)
+				if (moving_begin_lid(m, l++, lid, n->moving[lid] + n->earlier[lid],
+						     n->earlier[lid] != 0))
 					return -ENOMEM;
+		}
 	}
 	return 0;
 }
 
-/* An entry that may move: packets do not pass it by the column any more. */
+/* An entry that may move, or did: packets do not pass it by the column any more. */
 static void moving_list_entry(struct dl_verify_moving *m, struct moving_lid *l, uint32_t s)
 {
 	uint8_t port = dl_tables_lft(m->held, s, l->lid);
 	uint8_t goal = dl_tables_lft(m->opened, s, l->lid);
 
 	((uint8_t *)l->column)[s] = DL_TABLES_NO_PORT;
-	l->entries[l->n++] =
-		(struct dl_verify_entry){ s, port, port, DL_VERIFY_STAYS, goal, false };
+	l->entries[l->n++] = (struct dl_verify_entry){
+		.sw = s, .before = port, .after = port, .time = DL_VERIFY_STAYS, .goal = goal
+	};
+}
+
+/* Ports of a LID's entries before this change: `list` begins with them.  How many? */
+static uint32_t moving_list_earlier(struct dl_verify_moving *m, struct moving_lid *l,
+				    const struct dl_verify_earlier *list, uint32_t n)
+{
+	uint32_t i = 0;
+
+	dl_verify_moving_mark(m, l, true);
+	for (; i < n && list[i].lid == l->lid; i++) {
+		uint32_t *at = &m->entry_at[list[i].sw];
+		struct dl_verify_entry *e;
+
+		if (!*at) {
+			moving_list_entry(m, l, list[i].sw);
+			*at = l->n;
+		}
+		e = &l->entries[*at - 1];
+		if (!e->nearlier++)
+			e->earlier = &list[i];
+	}
+	dl_verify_moving_mark(m, l, false);
+	return i;
 }
 
 static int moving_list_lids(struct dl_verify_moving *m)
 {
 	const struct dl_tables *held = m->held, *opened = m->opened;
-	uint32_t *n = dl_arena_array(&m->arena, held->stride, sizeof(*n));
-	int err = n ? moving_count_lids(m, n) : -ENOMEM;
+	uint32_t *at = dl_arena_array(&m->arena, held->stride, sizeof(*at));
+	struct moving_counts n = { dl_arena_array(&m->arena, held->stride, sizeof(*n.moving)),
+				   dl_arena_array(&m->arena, held->stride, sizeof(*n.earlier)) };
+	int err = at && n.moving && n.earlier ? moving_count_lids(m, &n) : -ENOMEM;
 
-	for (uint32_t s = 0; s < m->net.nsw && !err; s++) {
+	if (err)
+		return err;
+	for (uint32_t i = 0; i < m->nlids; i++)
+		at[m->lids[i].lid] = i;
+	for (uint32_t s = 0; s < m->net.nsw; s++) {
 		for (uint32_t i = 0; i < m->nlids; i++) {
 			struct moving_lid *l = &m->lids[i];
 			uint8_t port = dl_tables_lft(held, s, l->lid);
-			uint8_t goal = dl_tables_lft(opened, s, l->lid);
 
 			((uint8_t *)l->column)[s] = port;
-			if (port != goal)
+			if (port != dl_tables_lft(opened, s, l->lid))
 				moving_list_entry(m, l, s);
 		}
 	}
-	for (uint32_t k = 0; k < m->change->nextra && !err; k++)
-		for (uint32_t i = 0; i < m->nlids; i++)
-			if (m->lids[i].lid == m->change->extra[k].lid)
-				moving_list_entry(m, &m->lids[i], m->change->extra[k].sw);
-	return err;
+	for (uint32_t k = 0; k < m->change->nextra; k++) {
+		const struct dl_verify_extra *x = &m->change->extra[k];
+
+		moving_list_entry(m, &m->lids[at[x->lid]], x->sw);
+	}
+	for (uint32_t k = 0; k < m->change->nearlier;)
+		k += moving_list_earlier(m, &m->lids[at[m->change->earlier[k].lid]],
+					 &m->change->earlier[k], m->change->nearlier - k);
+	return 0;
 }
 
 static int moving_init(struct dl_verify_moving *m)
@@ -477,6 +527,7 @@ int dl_verify_moving_new(const struct dl_verify_change *change, struct dl_verify
 	m->held = change->held;
 	m->opened = change->opened;
 	m->orphans = change->orphans;
+	m->since = change->times;
 	m->kept = *change->opened;
 	m->kept.lft = change->closed->lft;
 	m->kept.groups = change->groups->groups;

@@ -6,6 +6,8 @@
 #include "dateline/base.h"
 #include "verify/internal.h"
 
+#define MOVING_HOPS (DL_VERIFY_MOST_EARLIER + 2) /* of an entry: with those before and after */
+
 /* Dependencies of one link on another that are not permanent: a word of their matrix. */
 struct moving_dep {
 	uint32_t from, to; /* links */
@@ -30,7 +32,7 @@ struct moving_lid {
 	struct moving_dep *deps; /* of its packets, as counted */
 	uint32_t ndeps, deps_cap;
 	uint32_t first_orphan, norphans; /* none after a drain */
-	bool moved;			 /* since the last drain; or there are orphans */
+	bool moved; /* since the last drain; or there are orphans, or earlier ports */
 };
 
 /* Packets on a link that have not been followed further yet. */
@@ -53,6 +55,7 @@ struct dl_verify_moving {
 	uint16_t multicast_sls;
 	struct dl_verify_flow flow; /* of packets that go by entries that stay, and its sets */
 	const struct dl_verify_orphans *orphans; /* or NULL */
+	unsigned int since;	   /* what the moves call time 0, as packets are followed */
 	struct moving_lid leaving; /* groups that count until the first drain: their deps */
 	struct moving_lid *lids;
 	uint32_t nlids, nmoving; /* those with entries come first */
@@ -99,6 +102,9 @@ bool dl_verify_moving_add(struct dl_verify_moving *m, const struct moving_dep *d
  * permanent: into edges[], with their bits.  found[] is clear before and after.
  */
 void dl_verify_moving_follow(struct dl_verify_moving *m, const struct moving_lid *l);
+
+/* Have entry_at[] tell where a LID's entries are; or no more. */
+void dl_verify_moving_mark(struct dl_verify_moving *m, const struct moving_lid *l, bool here);
 
 /* Begin to follow packets.  0 or -ENOMEM. */
 int dl_verify_moving_begin_flow(struct dl_verify_moving *m);

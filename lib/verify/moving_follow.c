@@ -178,25 +178,45 @@ static struct dl_verify_column moving_column(const struct moving_lid *l)
 	};
 }
 
+struct moving_hop {
+	uint32_t link;
+	unsigned int time;
+};
+
+/* A port that packets meet from one time to another, if they are at its switch at `time`. */
+static void moving_add_hop(const struct dl_verify_moving *m, uint32_t s, unsigned int port,
+			   unsigned int time, unsigned int from, unsigned int until,
+			   struct moving_hop *hops, unsigned int *n)
+{
+	if (time > until)
+		return;
+	hops[*n].link = dl_verify_net_link(&m->net, s, port);
+	hops[*n].time = time > from ? time : from;
+	*n += hops[*n].link != DL_NONE;
+}
+
 /* The links by which packets that are at a switch at some time go on, with their times. */
 static unsigned int moving_hops(const struct dl_verify_moving *m, const struct moving_lid *l,
-				uint32_t s, unsigned int time, uint32_t link[2], unsigned int at[2])
+				uint32_t s, unsigned int time, struct moving_hop hops[MOVING_HOPS])
 {
 	const struct dl_verify_entry *e = m->entry_at[s] ? &l->entries[m->entry_at[s] - 1] : NULL;
-	unsigned int n = 0;
+	unsigned int n = 0, from = 0, moves = DL_VERIFY_STAYS;
 
-	if (e && e->hidden)
+	if (!e) {
+		moving_add_hop(m, s, l->column[s], time, 0, DL_VERIFY_STAYS, hops, &n);
+		return n;
+	}
+	if (e->hidden)
 		return 0;
-	if (!e || e->time == DL_VERIFY_STAYS || time <= e->time) {
-		link[n] = dl_verify_net_link(&m->net, s, e ? e->before : l->column[s]);
-		at[n] = time;
-		n += link[n] != DL_NONE;
+	for (uint32_t i = 0; i < e->nearlier; i++) {
+		moving_add_hop(m, s, e->earlier[i].port, time, from, e->earlier[i].until, hops, &n);
+		from = e->earlier[i].until;
 	}
-	if (e && e->time != DL_VERIFY_STAYS) {
-		link[n] = dl_verify_net_link(&m->net, s, e->after);
-		at[n] = time > e->time ? time : e->time;
-		n += link[n] != DL_NONE;
-	}
+	if (e->time != DL_VERIFY_STAYS)
+		moves = m->since + e->time;
+	moving_add_hop(m, s, e->before, time, from, moves, hops, &n);
+	if (e->time != DL_VERIFY_STAYS)
+		moving_add_hop(m, s, e->after, time, moves, DL_VERIFY_STAYS, hops, &n);
 	return n;
 }
 
@@ -205,12 +225,11 @@ static void moving_pass_on(struct dl_verify_moving *m, const struct moving_lid *
 			   const struct moving_item *item, unsigned int time)
 {
 	struct dl_verify_net *net = &m->net;
-	uint32_t link[2];
-	unsigned int at[2];
-	unsigned int n = moving_hops(m, l, net->links.link[item->link].to, time, link, at);
+	struct moving_hop hops[MOVING_HOPS];
+	unsigned int n = moving_hops(m, l, net->links.link[item->link].to, time, hops);
 
 	for (unsigned int i = 0; i < n; i++) {
-		uint32_t pair = moving_pair(net, item->link, link[i]);
+		uint32_t pair = moving_pair(net, item->link, hops[i].link);
 		const struct dl_verify_step *step =
 			dl_verify_sets_step(&m->flow.sets, item->set, net->pairs[pair].row);
 
@@ -220,15 +239,15 @@ static void moving_pass_on(struct dl_verify_moving *m, const struct moving_lid *
 
 			if (fresh && !m->found[word])
 				m->edges[m->nedges++] =
-					(struct moving_dep){ item->link, link[i], w, 0 };
+					(struct moving_dep){ item->link, hops[i].link, w, 0 };
 			m->found[word] |= fresh;
 		}
 		if (step->to)
-			moving_push(m, link[i], step->to, at[i]);
+			moving_push(m, hops[i].link, step->to, hops[i].time);
 	}
 }
 
-static void moving_mark(struct dl_verify_moving *m, const struct moving_lid *l, bool here)
+void dl_verify_moving_mark(struct dl_verify_moving *m, const struct moving_lid *l, bool here)
 {
 	for (uint32_t k = 0; k < l->n; k++)
 		m->entry_at[l->entries[k].sw] = here ? k + 1 : 0;
@@ -241,32 +260,33 @@ static void moving_mark(struct dl_verify_moving *m, const struct moving_lid *l, 
 void dl_verify_moving_follow(struct dl_verify_moving *m, const struct moving_lid *l)
 {
 	const struct dl_verify_column c = moving_column(l);
+	struct moving_hop hops[MOVING_HOPS];
 
 	m->nedges = 0;
 	m->nitems = 1;
 	m->last = 0;
-	moving_mark(m, l, true);
+	dl_verify_moving_mark(m, l, true);
 	for (uint32_t i = 0; i < l->nseeds; i++)
 		moving_push(m, l->seeds[i].link, l->seeds[i].set, 0);
 	for (uint32_t k = 0; k < l->n; k++) {
-		uint32_t link[2], s = l->entries[k].sw;
-		unsigned int at[2], n = moving_hops(m, l, s, 0, link, at);
+		uint32_t s = l->entries[k].sw;
+		unsigned int n = moving_hops(m, l, s, 0, hops);
 
 		for (unsigned int i = 0; i < n; i++)
-			moving_push(m, link[i],
+			moving_push(m, hops[i].link,
 				    dl_verify_flow_inject(&m->flow, &c, s,
-							  m->net.links.link[link[i]].out),
-				    at[i]);
+							  m->net.links.link[hops[i].link].out),
+				    hops[i].time);
 	}
 	for (uint32_t k = l->first_orphan; k < l->first_orphan + l->norphans; k++) {
-		uint32_t link[2], s = m->orphans->list[k].sw;
-		unsigned int at[2], n = moving_hops(m, l, s, 0, link, at);
+		uint32_t s = m->orphans->list[k].sw;
+		unsigned int n = moving_hops(m, l, s, 0, hops);
 
 		for (unsigned int i = 0; i < n; i++)
-			moving_push(m, link[i],
+			moving_push(m, hops[i].link,
 				    dl_verify_flow_orphans(&m->flow, m->orphans, l->lid, s,
-							   m->net.links.link[link[i]].out),
-				    at[i]);
+							   m->net.links.link[hops[i].link].out),
+				    hops[i].time);
 	}
 	for (unsigned int time = 0; time <= m->last; time++) {
 		while (m->first[time]) {
@@ -276,7 +296,7 @@ void dl_verify_moving_follow(struct dl_verify_moving *m, const struct moving_lid
 			moving_pass_on(m, l, &item, time);
 		}
 	}
-	moving_mark(m, l, false);
+	dl_verify_moving_mark(m, l, false);
 	m->followed += m->nitems;
 	while (m->nlinks)
 		m->seen[m->links[--m->nlinks]] = (struct dl_verify_set){ { 0 } };

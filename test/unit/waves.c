@@ -43,10 +43,13 @@ struct replay {
 	uint8_t (*wait)[PORTS]; /* by channel: VLs by output port of the next switch */
 	uint8_t *colour;
 	bool *interrupted; /* by end port and LID */
+	bool *stuck; /* by LID, SL, switch and port: are there packets whose cable has gone? */
+	struct dl_transition_history *history; /* notes what moves; or NULL */
 };
 
 struct waves_tally {
 	uint32_t plans, moves, drains, detours, closed, phases, unsafe, interrupted, direct;
+	uint32_t chains, chains_wait;
 };
 
 /* ---- the model ------------------------------------------------------------- */
@@ -130,6 +133,10 @@ static void spread(struct replay *r, uint32_t lid)
 	const struct dl_fabric *f = r->f;
 	bool more = true;
 
+	for (uint32_t i = 0; i < 16 * f->nswitches * PORTS; i++)
+		if (r->stuck[lid * (size_t)16 * f->nswitches * PORTS + i])
+			go_on(r, lid, i / PORTS / f->nswitches, DL_NONE, i / PORTS % f->nswitches,
+			      i % PORTS);
 	for (uint32_t p = 0; p < f->nports; p++) {
 		uint32_t s = f->ports[p].lid && dl_fabric_is_end_port(f, p) ?
 				     dl_fabric_access_switch(f, p) :
@@ -189,6 +196,9 @@ static void drained(struct replay *r)
 {
 	memset(r->met, 0, (r->now->top_lid + (size_t)1) * 16 * r->nch);
 	memset(r->wait, 0, r->nch * sizeof(*r->wait));
+	memset(r->stuck, 0, (r->now->top_lid + (size_t)1) * 16 * r->f->nswitches * PORTS);
+	if (r->history)
+		dl_transition_history_clear(r->history);
 	for (uint32_t lid = 0; lid <= r->now->top_lid; lid++)
 		spread(r, lid);
 	assert_no_cycle(r);
@@ -204,6 +214,12 @@ struct orphans {
 	unsigned int sl;
 	bool *seen; /* by channel before, and whether they came by such a cable */
 };
+
+static void add_stuck(struct replay *r, uint32_t s, unsigned int in, uint32_t lid, unsigned int sl)
+{
+	if (s != DL_NONE)
+		r->stuck[((lid * (size_t)16 + sl) * r->f->nswitches + s) * PORTS + in] = true;
+}
 
 static const uint64_t *group_ports(const struct dl_tables *t, uint32_t s)
 {
@@ -236,6 +252,10 @@ static void walk_before(struct orphans *o, uint32_t s, unsigned int in, bool orp
 		if (vl >= VLS || *seen)
 			continue;
 		*seen = true;
+		if (gone)
+			add_stuck(o->r,
+				  dl_fabric_match_switch(&o->now, dl_fabric_peer_switch(f, here)),
+				  f->ports[f->ports[here].peer].num, o->lid, o->sl);
 		if (orphan && !gone)
 			o->r->met[(o->lid * (size_t)16 + o->sl) * o->r->nch +
 				  channel(s_now, out, vl)] = true;
@@ -259,6 +279,10 @@ static void add_orphans(struct replay *r, const struct dl_tables *from)
 			memset(o.seen, 0, nseen);
 			for (uint32_t p = 0; p < f->nports; p++) {
 				unsigned int sl = dl_tables_path_sl(from, p, o.lid);
+				uint32_t now = dl_fabric_match_port(&o.now, p);
+				/* It had another LID: now it sends none to itself. */
+				bool own = o.lid && now != DL_NONE && f->lid_port[o.lid] != p &&
+					   r->f->lid_port[o.lid] == now;
 				uint32_t s = dl_fabric_is_end_port(f, p) ?
 						     dl_fabric_access_switch(f, p) :
 						     DL_NONE;
@@ -270,7 +294,7 @@ static void add_orphans(struct replay *r, const struct dl_tables *from)
 						    f->ports[p].num ?
 							    f->ports[f->ports[p].peer].num :
 							    0,
-						    false);
+						    own);
 			}
 		}
 		spread(r, o.lid);
@@ -336,6 +360,9 @@ static void replay_barrier(struct replay *r, const struct dl_transition_move *m,
 		for (uint32_t i = 0; i < n; i++) {
 			if (done[i] || m[i].sw != m[first].sw || m[i].lid / 64 != m[first].lid / 64)
 				continue;
+			if (r->history)
+				dl_transition_history_add(r->history, m[i].sw, m[i].lid,
+							  dl_tables_lft(r->now, m[i].sw, m[i].lid));
 			r->now->lft[m[i].sw * (size_t)r->now->stride + m[i].lid] = m[i].port;
 			done[i] = true;
 			left--;
@@ -347,6 +374,8 @@ static void replay_barrier(struct replay *r, const struct dl_transition_move *m,
 			}
 		assert_no_cycle(r);
 	}
+	if (r->history)
+		dl_transition_history_next(r->history);
 	free(done);
 }
 
@@ -390,45 +419,114 @@ static void replay_plan(struct replay *r)
 	assert_int_equal(at, n);
 }
 
+static void release_replay(struct replay *r)
+{
+	free(r->group);
+	free(r->met);
+	free(r->wait);
+	free(r->colour);
+	free(r->interrupted);
+	free(r->stuck);
+	dl_tables_free(r->now);
+}
+
+/* What is under way since a change before, and what waits for what, in the fabric of now. */
+static void carry_over(struct replay *r, const struct replay *before)
+{
+	const struct dl_fabric *f = before->f;
+	struct dl_fabric_match now;
+
+	assert_int_equal(dl_fabric_match(f, r->f, &now), 0);
+	for (uint32_t c = 0; c < before->nch; c++) {
+		uint32_t s = c / VLS / PORTS, port = c / VLS % PORTS, next, to, here;
+		uint32_t s_now = dl_fabric_match_switch(&now, s);
+		unsigned int in;
+
+		next = next_switch(before, s, port);
+		if (next == DL_NONE)
+			continue;
+		here = f->ports[dl_fabric_switch_node(f, s)->first_port + port].peer;
+		in = f->ports[here].num;
+		to = channel(s_now, port, c % VLS);
+		if (s_now == DL_NONE || dl_fabric_match_recabled(&now, s, port))
+			to = DL_NONE;
+		for (uint32_t lid = 0; lid <= r->now->top_lid && lid <= before->now->top_lid; lid++)
+			for (unsigned int sl = 0; sl < 16; sl++) {
+				if (!before->met[(lid * (size_t)16 + sl) * before->nch + c])
+					continue;
+				if (to == DL_NONE)
+					add_stuck(r, dl_fabric_match_switch(&now, next), in, lid,
+						  sl);
+				else
+					r->met[(lid * (size_t)16 + sl) * r->nch + to] = true;
+			}
+		for (unsigned int out = 1; to != DL_NONE && out < PORTS; out++)
+			if (!dl_fabric_match_recabled(&now, next, out))
+				r->wait[to][out] |= before->wait[c][out];
+	}
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		for (size_t i = 0; i < (before->now->top_lid + (size_t)1) * 16 * PORTS; i++)
+			if (i / PORTS / 16 <= r->now->top_lid &&
+			    before->stuck[(i / PORTS * f->nswitches + s) * PORTS + i % PORTS])
+				add_stuck(r, dl_fabric_match_switch(&now, s), i % PORTS,
+					  i / PORTS / 16, i / PORTS % 16);
+	dl_fabric_match_release(&now);
+}
+
+static void begin_replay(struct replay *r, const struct dl_tables *from,
+			 const struct replay *before)
+{
+	const struct dl_fabric *f = r->t->opened->fabric;
+	size_t nlids = r->t->held->top_lid + (size_t)1;
+
+	r->f = f;
+	assert_int_equal(dl_transition_copy(r->t->held, r->t->opened, &r->now), 0);
+	r->nch = f->nswitches * PORTS * VLS;
+	r->group = calloc(f->nswitches, sizeof(*r->group));
+	r->met = calloc(nlids * 16, r->nch);
+	r->wait = calloc(r->nch, sizeof(*r->wait));
+	r->colour = calloc(r->nch, 1);
+	r->interrupted = calloc(f->nports * nlids, 1);
+	r->stuck = calloc(nlids * 16, f->nswitches * PORTS);
+	assert_true(r->group && r->met && r->wait && r->colour && r->interrupted && r->stuck);
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		r->group[s] = group_ports(r->t->held, s)[0];
+	drained(r);
+	if (before)
+		carry_over(r, before);
+	add_orphans(r, from);
+}
+
+/* The plan's tables are left, and as many pairs were interrupted as it says. */
+static void end_replay(const struct replay *r, struct waves_tally *tally)
+{
+	const struct dl_tables *opened = r->t->opened;
+	size_t nlids = r->t->held->top_lid + (size_t)1;
+	uint64_t pairs = 0;
+
+	for (uint32_t s = 0; s < r->f->nswitches; s++)
+		assert_memory_equal(r->now->lft + s * (size_t)r->now->stride,
+				    opened->lft + s * (size_t)r->now->stride, nlids);
+	for (size_t i = 0; i < r->f->nports * nlids; i++)
+		pairs += r->interrupted[i];
+	if (tally) {
+		assert_int_equal(pairs, r->plan->pairs_interrupted);
+		tally->interrupted += pairs != 0;
+	}
+}
+
 static void check_plan(struct draw *d, const struct dl_transition *t, const struct dl_tables *from,
 		       const struct dl_transition_waves *plan, bool any_sl,
 		       struct waves_tally *tally)
 {
-	const struct dl_fabric *f = t->opened->fabric;
 	struct replay r = {
-		.t = t, .plan = plan, .f = f, .d = d, .any_sl = any_sl, .late = plan->grants_late
+		.t = t, .plan = plan, .d = d, .any_sl = any_sl, .late = plan->grants_late
 	};
-	size_t nlids = t->held->top_lid + (size_t)1;
-	uint64_t pairs = 0;
 
-	assert_int_equal(dl_transition_copy(t->held, t->opened, &r.now), 0);
-	r.nch = f->nswitches * PORTS * VLS;
-	r.group = calloc(f->nswitches, sizeof(*r.group));
-	r.met = calloc(nlids * 16, r.nch);
-	r.wait = calloc(r.nch, sizeof(*r.wait));
-	r.colour = calloc(r.nch, 1);
-	r.interrupted = calloc(f->nports * nlids, 1);
-	assert_true(r.group && r.met && r.wait && r.colour && r.interrupted);
-	for (uint32_t s = 0; s < f->nswitches; s++)
-		r.group[s] = group_ports(t->held, s)[0];
-	drained(&r);
-	add_orphans(&r, from);
+	begin_replay(&r, from, NULL);
 	replay_plan(&r);
-	for (uint32_t s = 0; s < f->nswitches; s++)
-		assert_memory_equal(r.now->lft + s * (size_t)t->held->stride,
-				    t->opened->lft + s * (size_t)t->held->stride, nlids);
-	for (size_t i = 0; i < f->nports * nlids; i++)
-		pairs += r.interrupted[i];
-	if (tally) {
-		assert_int_equal(pairs, plan->pairs_interrupted);
-		tally->interrupted += pairs != 0;
-	}
-	free(r.group);
-	free(r.met);
-	free(r.wait);
-	free(r.colour);
-	free(r.interrupted);
-	dl_tables_free(r.now);
+	end_replay(&r, tally);
+	release_replay(&r);
 }
 
 /* All at once, where that is said to be safe in any order; groups afterwards. */
@@ -560,10 +658,81 @@ static void check_change(struct draw *d, const struct dl_tables *from, const str
 	dl_transition_release(&t);
 }
 
+/* Groups keep the ports of the trees before, as well: their packets are under way. */
+static void add_trees(struct dl_tables *held, const struct dl_tables *before)
+{
+	struct dl_fabric_match old;
+
+	assert_int_equal(dl_fabric_match(held->fabric, before->fabric, &old), 0);
+	for (uint32_t s = 0; s < held->fabric->nswitches; s++) {
+		uint32_t was = dl_fabric_match_switch(&old, s);
+
+		for (unsigned int o = 0; o < PORTS; o++)
+			if (was != DL_NONE && group_ports(before, was)[0] >> o & 1 &&
+			    !dl_fabric_match_recabled(&old, s, o))
+				assert_int_equal(dl_tables_mask_set(&held->groups[0].masks, s, o),
+						 0);
+	}
+	dl_fabric_match_release(&old);
+}
+
+/* A change, and another one before the packets of the first have left. */
+static void check_chain(struct draw *d, const struct dl_tables *a, const struct dl_tables *b,
+			const struct dl_tables *c, bool any_sl, struct waves_tally *tally)
+{
+	struct dl_transition t[2];
+	struct dl_transition_waves plan[2];
+	struct dl_transition_history history = { 0 };
+	struct replay r[2] = { { .d = d, .any_sl = any_sl }, { .d = d, .any_sl = any_sl } };
+	struct dl_tables *groups;
+
+	assert_int_equal(dl_transition_plan_after(
+				 a, b, &(struct dl_transition_history){ .whole = true }, &t[0]),
+			 0);
+	assert_int_equal(dl_transition_copy(t[0].held, t[0].opened, &groups), 0);
+	dl_transition_spare(&t[0]);
+	assert_int_equal(dl_transition_waves(&t[0], dl_transition_work(&t[0]), &plan[0]), 0);
+	if (!plan[0].in_phases && dl_transition_keeps_sls(a, b)) {
+		r[0].t = &t[0];
+		r[0].plan = &plan[0];
+		r[0].late = plan[0].grants_late;
+		r[0].history = &t[0].history;
+		begin_replay(&r[0], a, NULL);
+		replay_plan(&r[0]);
+		dl_transition_history_take(&t[0], &history);
+		assert_int_equal(dl_transition_plan_after(b, c, &history, &t[1]), 0);
+		if (!plan[0].closes_groups)
+			add_trees(t[1].held, groups);
+		dl_transition_spare(&t[1]);
+		assert_int_equal(dl_transition_waves(&t[1], dl_transition_work(&t[1]), &plan[1]),
+				 0);
+		tally->chains++;
+		tally->chains_wait +=
+			plan[1].in_phases ||
+			(plan[1].nsteps && plan[1].steps[0].kind == DL_TRANSITION_WAIT);
+		r[1].t = &t[1];
+		r[1].plan = &plan[1];
+		r[1].late = plan[1].grants_late;
+		if (!plan[1].in_phases && t[1].history.whole) {
+			begin_replay(&r[1], b, &r[0]);
+			replay_plan(&r[1]);
+			end_replay(&r[1], NULL);
+			release_replay(&r[1]);
+		}
+		release_replay(&r[0]);
+		dl_transition_waves_release(&plan[1]);
+		dl_transition_release(&t[1]);
+		dl_transition_history_release(&history);
+	}
+	dl_transition_waves_release(&plan[0]);
+	dl_transition_release(&t[0]);
+	dl_tables_free(groups);
+}
+
 static void change_twice(struct draw *d, struct waves_tally *tally)
 {
 	struct grid_fabric g = { .hosts = 1, .parallel = 1 };
-	struct routing a, b;
+	struct routing a, b, c;
 	bool any_sl = draw_one_in(d, 3);
 
 	g.grid.radix[0] = 3 + draw_below(d, 5);
@@ -575,6 +744,9 @@ static void change_twice(struct draw *d, struct waves_tally *tally)
 		if (route_damaged(d, &g, any_sl, &b)) {
 			check_change(d, a.r.tables, b.r.tables, any_sl, tally);
 			check_change(d, b.r.tables, a.r.tables, any_sl, tally);
+			if (route_damaged(d, &g, any_sl, &c))
+				check_chain(d, a.r.tables, b.r.tables, c.r.tables, any_sl, tally);
+			release_routing(&c);
 		}
 		release_routing(&b);
 	}
@@ -596,9 +768,11 @@ static void no_cycle_at_any_moment(void **state)
 	}
 	print_message("%u plans, %u in phases, %u not safe; %u entries moved, %u drains, %u steps "
 		      "of detours, "
-		      "%u that close, %u plans interrupt pairs, %u at once\n",
+		      "%u that close, %u plans interrupt pairs, %u at once; %u chains, %u of which "
+		      "wait\n",
 		      tally.plans, tally.phases, tally.unsafe, tally.moves, tally.drains,
-		      tally.detours, tally.closed, tally.interrupted, tally.direct);
+		      tally.detours, tally.closed, tally.interrupted, tally.direct, tally.chains,
+		      tally.chains_wait);
 	assert_true(tally.plans > n / 2 && tally.phases < tally.plans / 2);
 	assert_true(tally.unsafe <= tally.plans / 200);
 	assert_true(n < ROUNDS || (tally.drains && tally.detours && tally.closed));

@@ -108,6 +108,8 @@ static int waves_plan(struct waves *w, enum waves_groups groups)
 	uint64_t shut = dl_transition_mask_ports(t->held, t->closed);
 	int err = dl_waves_init(w);
 
+	/* Nor are they with new path SLs. */
+	w->out->grants_late = w->drains_first;
 	if (!err && groups >= WAVES_CLOSED) {
 		w->out->mask_ports_closed = shut;
 		w->out->closes_groups = shut != 0;
@@ -276,7 +278,7 @@ int dl_transition_waves(struct dl_transition *t, uint64_t work, struct dl_transi
 		waves_restart(&w);
 		err = waves_phases(&w, t);
 	}
-	if (!err && (out->in_phases || out->closes_groups))
+	if (!err && !out->grants_late && (out->in_phases || out->closes_groups))
 		err = dl_transition_grants_late(t, &out->grants_late);
 	free(w.wanted);
 	waves_sum(out);

@@ -49,7 +49,7 @@ struct replay {
 
 struct waves_tally {
 	uint32_t plans, moves, drains, detours, closed, phases, unsafe, interrupted, direct;
-	uint32_t chains, chains_wait;
+	uint32_t chains, chains_wait, earlier;
 };
 
 /* ---- the model ------------------------------------------------------------- */
@@ -591,11 +591,10 @@ static void swap_hosts(struct draw *d, struct dl_fabric *f)
 	f->lid_port[f->ports[b].lid] = b;
 }
 
-/* What some random failures leave; false: it is not connected. */
-static bool route_damaged(struct draw *d, const struct grid_fabric *g, bool any_sl,
-			  struct routing *out)
+/* What some random failures leave of a fabric; false: it is not connected. */
+static bool route_damaged(struct draw *d, const struct grid_fabric *g, const struct dl_fabric *f,
+			  bool any_sl, struct routing *out)
 {
-	const struct dl_fabric *f = g->fabric;
 	bool *dead = calloc(f->nnodes, 1), *cut = calloc(f->nports, 1);
 	struct dl_route_options o;
 	bool routed;
@@ -707,6 +706,7 @@ static void check_chain(struct draw *d, const struct dl_tables *a, const struct 
 		assert_int_equal(dl_transition_waves(&t[1], dl_transition_work(&t[1]), &plan[1]),
 				 0);
 		tally->chains++;
+		tally->earlier += t[1].history.nearlier;
 		tally->chains_wait +=
 			plan[1].in_phases ||
 			(plan[1].nsteps && plan[1].steps[0].kind == DL_TRANSITION_WAIT);
@@ -733,18 +733,22 @@ static void change_twice(struct draw *d, struct waves_tally *tally)
 {
 	struct grid_fabric g = { .hosts = 1, .parallel = 1 };
 	struct routing a, b, c;
-	bool any_sl = draw_one_in(d, 3);
+	bool any_sl = draw_one_in(d, 3), fails;
 
 	g.grid.radix[0] = 3 + draw_below(d, 5);
 	g.grid.radix[1] = 2 + draw_below(d, 4);
 	g.grid.radix[2] = g.grid.radix[0] * g.grid.radix[1] < 16 ? 1 + draw_below(d, 3) : 1;
 	grid_build(&g);
 	grid_seed(&g, 0, true);
-	if (route_damaged(d, &g, any_sl, &a)) {
-		if (route_damaged(d, &g, any_sl, &b)) {
+	if (route_damaged(d, &g, g.fabric, any_sl, &a)) {
+		if (route_damaged(d, &g, g.fabric, any_sl, &b)) {
 			check_change(d, a.r.tables, b.r.tables, any_sl, tally);
 			check_change(d, b.r.tables, a.r.tables, any_sl, tally);
-			if (route_damaged(d, &g, any_sl, &c))
+		}
+		release_routing(&b);
+		fails = draw_one_in(d, 2);
+		if (route_damaged(d, &g, fails ? a.f : g.fabric, any_sl, &b)) {
+			if (route_damaged(d, &g, fails ? b.f : g.fabric, any_sl, &c))
 				check_chain(d, a.r.tables, b.r.tables, c.r.tables, any_sl, tally);
 			release_routing(&c);
 		}
@@ -769,10 +773,10 @@ static void no_cycle_at_any_moment(void **state)
 	print_message("%u plans, %u in phases, %u not safe; %u entries moved, %u drains, %u steps "
 		      "of detours, "
 		      "%u that close, %u plans interrupt pairs, %u at once; %u chains, %u of which "
-		      "wait\n",
+		      "wait, %u earlier ports\n",
 		      tally.plans, tally.phases, tally.unsafe, tally.moves, tally.drains,
 		      tally.detours, tally.closed, tally.interrupted, tally.direct, tally.chains,
-		      tally.chains_wait);
+		      tally.chains_wait, tally.earlier);
 	assert_true(tally.plans > n / 2 && tally.phases < tally.plans / 2);
 	assert_true(tally.unsafe <= tally.plans / 200);
 	assert_true(n < ROUNDS || (tally.drains && tally.detours && tally.closed));

@@ -14,10 +14,12 @@ HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 BUILD=$(cd "${DATELINE_BUILD:?}" && pwd)
 EVENTS=${DATELINE_EVENTS:-5000}
 SEED=${DATELINE_SEED:-1}
-OUT=$BUILD/check-sim
-OPENSM=${DATELINE_OPENSM:-$(PATH=$PATH:/usr/sbin:/sbin command -v opensm)}
+# Another OpenSM than the installed one, with a plugin for it: versions.bash.
+OUT=${DATELINE_OPENSM:-$BUILD}/check-sim
+PLUGIN=${DATELINE_OPENSM:+$DATELINE_OPENSM/dateline/plugin/.libs}
+OPENSM=$(PATH=${DATELINE_OPENSM:+$DATELINE_OPENSM/sbin:}$PATH:/usr/sbin:/sbin command -v opensm)
 CHUNK=250 # events a run
-export HERE BUILD OUT OPENSM
+export HERE BUILD OUT OPENSM PLUGIN
 
 [[ -x $OPENSM ]] || {
 	echo "SKIPPED virtual time: this machine has no opensm"
@@ -30,8 +32,8 @@ one() {
 
 	shift
 	mkdir -p "$OUT/$name"
-	"$BUILD/test/sim/sim" --build "$BUILD" --opensm "$OPENSM" --dir "$OUT/$name" "$@" \
-		>"$OUT/$name.log" 2>&1
+	"$BUILD/test/sim/sim" --build "$BUILD" --opensm "$OPENSM" \
+		${PLUGIN:+--plugin "$PLUGIN"} --dir "$OUT/$name" "$@" >"$OUT/$name.log" 2>&1
 	echo "$? $name"
 }
 

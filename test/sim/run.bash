@@ -48,7 +48,16 @@ twice() {
 	cmp -s "$OUT/twice-a.log" "$OUT/twice-b.log"
 	echo "$? twice-a"
 }
-export -f one twice
+
+# A subnet manager that never ends a sweep, as the engine needs QoS, ends the run.
+never_up() {
+	echo 'qos FALSE' >"$OUT/never-up.conf"
+	timeout 300 "$BUILD/test/sim/sim" --build "$BUILD" --opensm "$OPENSM" \
+		${PLUGIN:+--plugin "$PLUGIN"} --dir "$OUT/never-up" --events 1 \
+		--config "$OUT/never-up.conf" >"$OUT/never-up.log" 2>&1
+	echo "$(($? != 1)) never-up"
+}
+export -f one twice never_up
 
 # Runs, one a line: what xargs starts.
 runs() {
@@ -69,6 +78,7 @@ runs() {
 		echo "one script-$(basename "$script" .events) '$script'"
 	done
 	echo "twice $SEED"
+	echo never_up
 	while ((left > 0)); do
 		events=$((left < CHUNK ? left : CHUNK))
 		set -- "${settings[n++ % ${#settings[@]}]}"

@@ -19,12 +19,15 @@ OUT=${DATELINE_OPENSM:-$BUILD}/check-sim
 PLUGIN=${DATELINE_OPENSM:+$DATELINE_OPENSM/dateline/plugin/.libs}
 OPENSM=$(PATH=${DATELINE_OPENSM:+$DATELINE_OPENSM/sbin:}$PATH:/usr/sbin:/sbin command -v opensm)
 CHUNK=250 # events a run
-export HERE BUILD OUT OPENSM PLUGIN
 
 [[ -x $OPENSM ]] || {
 	echo "SKIPPED virtual time: this machine has no opensm"
 	exit 0
 }
+# The development head loses switches with extended speeds (doc/findings.md).
+PLAIN=0
+! grep -q 'Re-querying PortInfo' "$OPENSM" || PLAIN=1
+export HERE BUILD OUT OPENSM PLUGIN PLAIN
 
 # one NAME ARGUMENT...: a run, its output in OUT/NAME.log.
 one() {
@@ -33,7 +36,8 @@ one() {
 	shift
 	mkdir -p "$OUT/$name"
 	"$BUILD/test/sim/sim" --build "$BUILD" --opensm "$OPENSM" \
-		${PLUGIN:+--plugin "$PLUGIN"} --dir "$OUT/$name" "$@" >"$OUT/$name.log" 2>&1
+		${PLUGIN:+--plugin "$PLUGIN"} --plain "$PLAIN" --dir "$OUT/$name" \
+		"$@" >"$OUT/$name.log" 2>&1
 	echo "$? $name"
 }
 

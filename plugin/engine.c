@@ -280,7 +280,8 @@ static int engine_compute(struct dl_engine *e, struct dl_sweep **out, struct dl_
 
 	if (err)
 		return err;
-	clears = dl_phases_are_known(e) && wait_for_pending_transactions && dl_marks_clear(e);
+	clears = (dl_phases_are_known(e) || e->recall.known) && wait_for_pending_transactions &&
+		 dl_marks_clear(e);
 	give_lock_back(e);
 	if (clears)
 		wait_for_pending_transactions(&e->osm->stats);

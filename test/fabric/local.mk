@@ -33,7 +33,8 @@ test_fabric_join_LDADD = -libmad -libumad
 
 # The same with other versions of OpenSM, built from sources.
 .PHONY: check-versions
-check-versions: all test/fabric/join test/fabric/smps.la test/fabric/late.la
+check-versions: all $(CHECKER) test/fabric/join test/fabric/replay test/fabric/smps.la \
+	test/fabric/late.la $(filter test/sim/%,$(check_PROGRAMS) $(check_LTLIBRARIES))
 	DATELINE_BUILD="$(abs_builddir)" $(srcdir)/test/fabric/versions.bash
 EXTRA_DIST += test/fabric/versions.bash test/fabric/bench.bash
 

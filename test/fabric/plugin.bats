@@ -90,7 +90,10 @@ lid_of() {
 		LD_LIBRARY_PATH=$DL_PLUGIN \
 		timeout 60 opensm -o -F "$T/a/opensm.conf" >"$T/a/osm.out" 2>&1
 	[[ $(lfts "$T/snap" | wc -l) == 1800 ]]
-	# The same as one file, with its certificate beside it.
+	# The same as one file, with its certificate beside it; links are again as wide as
+	# they were before 3.3.20 enabled all their widths.
+	sim_stop
+	sim_start "$NET"
 	sm_conf "$T/b" dateline torus_config="$CONF" \
 		event_plugin_options="dump_dir=$T/snap.dls"
 	OSM_TMP_DIR=$T/b OSM_CACHE_DIR=$T/b/cache LD_PRELOAD=$DL_UMAD2SIM \

@@ -5,15 +5,16 @@
 #
 # Run fabric tests against other versions of OpenSM than the one that is
 # installed: each opensm-VERSION.tar.* in $DATELINE_OPENSM_SOURCES is built, the
-# plugin is built with its headers, and the tests are run with both.  What has been built stays in
-# opensm/ of the build tree.  Without arguments: the tests of the plugin.
+# plugin is built with its headers, and the tests are run with both.  What has been
+# built stays in opensm/ of the build tree.  Without arguments: the tests of the plugin,
+# and virtual time.
 
 set -euo pipefail
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 BUILD=$(cd "${DATELINE_BUILD:-$TOP/build}" && pwd)
 SOURCES=${DATELINE_OPENSM_SOURCES:?names the directory with tarballs of OpenSM}
-TESTS=(plugin sweeps qos sick takeover)
+TESTS=(plugin sweeps qos sick takeover transition planned)
 
 say() {
 	printf '%s\n' "$*" >&2
@@ -54,6 +55,17 @@ build_plugin() {
 	}
 }
 
+# run_tests PREFIX BATS-ARGUMENT...
+run_tests() {
+	local -x DATELINE_BUILD=$BUILD DATELINE_OPENSM=$1
+	local status=0
+
+	shift
+	bats "$@" || status=1
+	((!WHOLE)) || [[ ! -e $BUILD/test/sim/.libs/sm.so ]] || "$TOP/test/sim/run.bash" || status=1
+	return $status
+}
+
 shopt -s nullglob
 archives=("$SOURCES"/opensm-*.tar.*)
 ((${#archives[@]})) || {
@@ -67,7 +79,8 @@ for tool in autoreconf flex bison; do
 		exit 0
 	}
 done
-if ((!$#)); then
+WHOLE=$((!$#))
+if ((WHOLE)); then
 	for test in "${TESTS[@]}"; do
 		set -- "$@" "$TOP/test/fabric/$test.bats"
 	done
@@ -83,10 +96,7 @@ for archive in "${archives[@]}"; do
 		failed+=("$version")
 		continue
 	}
-	if ! build_plugin "$prefix" ||
-		! DATELINE_BUILD=$BUILD DATELINE_OPENSM=$prefix bats "$@"; then
-		failed+=("$version")
-	fi
+	build_plugin "$prefix" && run_tests "$prefix" "$@" || failed+=("$version")
 done
 ((${#failed[@]} == 0)) || {
 	say "failed with OpenSM ${failed[*]}"

@@ -32,7 +32,9 @@ static void reset_port(struct sim *sim, struct sim_node *n, unsigned int num)
 	p->joined = false;
 	info->capability_mask = IB_PORT_CAP_HAS_TRAP | IB_PORT_CAP_HAS_NOTICE |
 				IB_PORT_CAP_HAS_SL_MAP | IB_PORT_CAP_HAS_SYS_IMG_GUID |
-				IB_PORT_CAP_HAS_EXT_SPEEDS | IB_PORT_CAP_HAS_CLIENT_REREG;
+				IB_PORT_CAP_HAS_CLIENT_REREG;
+	if (!sim->o.plain)
+		info->capability_mask |= IB_PORT_CAP_HAS_EXT_SPEEDS;
 	info->local_port_num = num;
 	info->link_width_enabled = info->link_width_supported = 3;
 	info->link_width_active = 2;

@@ -9,7 +9,8 @@ EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash \
 	test/sim/scripts/moved_under_writes.events test/sim/scripts/torn_tree.events \
 	test/sim/scripts/power_fails.events \
 	test/sim/scripts/refused_sweep.events \
-	test/sim/scripts/switch_returns.events test/sim/scripts/takeover.events
+	test/sim/scripts/switch_returns.events test/sim/scripts/takeover.events \
+	test/sim/scripts/top_rises_at_start.events
 if SIM
 check_PROGRAMS += test/sim/sim
 check_LTLIBRARIES += test/sim/sm.la

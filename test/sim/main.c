@@ -109,6 +109,7 @@ enum {
 	OPTION_KEEP,
 	OPTION_BARE,
 	OPTION_RAISE,
+	OPTION_PLAIN,
 	OPTION_MORE,
 	OPTION_QUERIES,
 	OPTION_PLUGIN_OPTIONS,
@@ -135,6 +136,7 @@ static const struct option options[] = {
 	{ "keep", no_argument, NULL, OPTION_KEEP },
 	{ "bare", required_argument, NULL, OPTION_BARE },
 	{ "raise", required_argument, NULL, OPTION_RAISE },
+	{ "plain", required_argument, NULL, OPTION_PLAIN },
 	{ "more", required_argument, NULL, OPTION_MORE },
 	{ "queries", required_argument, NULL, OPTION_QUERIES },
 	{ "plugin-options", required_argument, NULL, OPTION_PLUGIN_OPTIONS },
@@ -198,6 +200,9 @@ static void set_option(struct sim_options *o, int option, const char *value)
 		break;
 	case OPTION_RAISE:
 		o->raise = strtoul(value, NULL, 0) != 0;
+		break;
+	case OPTION_PLAIN:
+		o->plain = strtoul(value, NULL, 0) != 0;
 		break;
 	case OPTION_MORE:
 		o->more = strdup(value);
@@ -364,9 +369,9 @@ static void write_script(const struct sim *sim)
 		sim_die("%s: %s", path, strerror(errno));
 	fprintf(f,
 		"torus %s\nports %u\nengine %s\nmode %s\nseed %" PRIu64
-		"\nsms %u\nqueries %u\nbare %d\nraise %d\n",
+		"\nsms %u\nqueries %u\nbare %d\nraise %d\nplain %d\n",
 		o->torus, o->ports, o->engine, o->mode, o->seed, o->sms, o->queries_ms, o->bare,
-		o->raise);
+		o->raise, o->plain);
 	if (o->plugin_options)
 		fprintf(f, "plugin-options %s\n", o->plugin_options);
 	sim_script_write(sim->script, f);

@@ -32,6 +32,7 @@
 #define TOP_PRIORITY 10
 #define MOST_GROWTH 16384      /* bytes between two measurements */
 #define COALESCE (25 * SIM_US) /* MADs that come one soon after the other come in one turn */
+#define START_BOUND (SIM_EPOCH + 600 * SIM_SECOND) /* until all that answers has been asked */
 
 /* ---- a process begins --------------------------------------------------------- */
 
@@ -410,6 +411,10 @@ void sim_process_run(struct sim *sim)
 		}
 		if (!n)
 			sim_die("nothing is left to happen");
+		if (!sim->script->begun && sim->now > START_BOUND) {
+			sim_find(sim, SIM_HUNG, "no sweep has ended");
+			return;
+		}
 		if (first > sim->now)
 			sim->now = first;
 		chosen = ready[n == 1 ? 0 : sim_random(&sim->random_net, n)];

@@ -178,6 +178,7 @@ struct sim_options {
 	bool bare;	     /* without torus_config */
 	const char *more;    /* words: other kinds of events are drawn, too (script.c) */
 	bool raise;	     /* OperVLs begin anywhere up to VLCap after power on */
+	bool plain;	     /* ports without extended speeds */
 	uint32_t queries_ms; /* between two path queries; 0: none */
 	bool any_sl;
 	bool promises; /* does the engine say what it has proven? */

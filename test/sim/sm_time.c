@@ -167,17 +167,12 @@ static void show_line(const char *line)
 	sm_share->log_used += len;
 }
 
-/* OpenSM's log. */
-int __fprintf_chk(FILE *f, int flag, const char *format, ...)
+/* OpenSM's log, whether it is compiled with checks or without. */
+static int write_log(FILE *f, const char *format, va_list args)
 {
 	static char line[LONGEST_LINE];
-	va_list args;
-	int n;
+	int n = vsnprintf(line, sizeof(line), format, args);
 
-	(void)flag;
-	va_start(args, format);
-	n = vsnprintf(line, sizeof(line), format, args);
-	va_end(args);
 	if (!strchr(line, '['))
 		fputs(line, f);
 	else if (sm_share->keep_log)
@@ -186,10 +181,38 @@ int __fprintf_chk(FILE *f, int flag, const char *format, ...)
 	return n;
 }
 
+int __fprintf_chk(FILE *f, int flag, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	(void)flag;
+	va_start(args, format);
+	n = write_log(f, format, args);
+	va_end(args);
+	return n;
+}
+
+int fprintf(FILE *f, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = write_log(f, format, args);
+	va_end(args);
+	return n;
+}
+
 /* The system's log has nothing that OpenSM's lacks. */
 void __syslog_chk(int priority, int flag, const char *format, ...)
 {
 	(void)priority, (void)flag, (void)format;
+}
+
+void syslog(int priority, const char *format, ...)
+{
+	(void)priority, (void)format;
 }
 
 void openlog(const char *name, int option, int facility)

@@ -33,6 +33,7 @@ libdllink_la_SOURCES += \
 	lib/emu/setup.c \
 	lib/emu/shard.c \
 	lib/emu/slarb.c lib/emu/slarb.h \
+	lib/emu/stall.c \
 	lib/emu/stats.c \
 	lib/emu/load_curve.c \
 	lib/emu/traffic.c \

@@ -492,6 +492,61 @@ static void test_lost(void **state)
 	emu_fixture_free(&w);
 }
 
+/*
+ * A port whose flow control is lost for good: the run ends, soon, and says where and
+ * who waits.  While one packet of flow control in a hundred comes through, all is sent.
+ */
+static void test_silent(void **state)
+{
+	static const struct {
+		const char *yaml;
+		enum dl_emu_wait_kind kind;
+		uint32_t ranks; /* that wait */
+	} cases[] = {
+		{ "{faults: [{at_ns: 1000, fault: lose_fcp, node: H_0_0_0_1, port: 1, share: 1}]}",
+		  DL_EMU_WAIT_FLOW_CONTROL, 4 },
+		{ "{faults: [{at_ns: 1000, fault: corrupt_fcp, node: S_0_0_0, port: 3, share: 1}]}",
+		  DL_EMU_WAIT_FLOW_CONTROL, 4 },
+		{ "{faults: [{at_ns: 500, fault: lose_fcp, node: H_0_0_0_1, port: 1, share: 0.5},"
+		  " {at_ns: 1000, fault: stop_draining, node: H_0_0_0_1}]}",
+		  DL_EMU_WAIT_ADAPTER, 4 },
+		{ "{retries: {count: 2}, faults: [{at_ns: 1000, fault: lose_fcp, node: H_0_0_0_1,"
+		  " port: 1, share: 1}]}",
+		  DL_EMU_WAIT_FLOW_CONTROL, 4 },
+		{ "{faults: [{at_ns: 1000, fault: lose_fcp, node: H_0_0_0_1, port: 1,"
+		  " share: 0.99}]}",
+		  DL_EMU_WAIT_NOTHING, 0 },
+		{ "{faults: [{at_ns: 1000, fault: lose_fcp, node: H_0_0_0_1, port: 1,"
+		  " for_ns: 5000000}]}",
+		  DL_EMU_WAIT_NOTHING, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(*cases); i++) {
+		struct dl_emu_program_wait who[4];
+		struct dl_emu_program *p;
+		struct dl_emu_wait wait[9];
+		struct dl_emu_result r;
+		struct emu_fixture w;
+		bool ends = !cases[i / 2].ranks;
+
+		emu_fixture_build(&w, (uint32_t[]){ 2, 1, 1 }, false, 2, NULL);
+		assert_int_equal(dl_emu_program_make("allreduce-ring:256K", 4, NULL, &p), 0);
+		r = run(&w, cases[i / 2].yaml, false, 1 + i % 2, p);
+		assert_int_equal(r.state, ends ? DL_EMU_DONE : DL_EMU_STUCK);
+		assert_int_equal(r.program.waiting, cases[i / 2].ranks);
+		assert_int_equal(dl_emu_result_finding(&r), !ends);
+		assert_int_equal(dl_emu_program_waits(p, who, 4), cases[i / 2].ranks);
+		assert_int_equal(dl_emu_waits(r.emu, wait, 9), !ends);
+		if (!ends)
+			assert_int_equal(wait[0].kind, cases[i / 2].kind);
+		assert_true(ends || dl_emu_now(r.emu) < UINT64_C(2000000000000));
+		dl_emu_result_free(&r);
+		dl_emu_program_free(p);
+		emu_fixture_free(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -500,7 +555,7 @@ int main(void)
 		cmocka_unit_test(test_order),	 cmocka_unit_test(test_acks),
 		cmocka_unit_test(test_late_ack), cmocka_unit_test(test_two),
 		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_hot_spot),
+		cmocka_unit_test(test_hot_spot), cmocka_unit_test(test_silent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ libdllink_la_SOURCES += \
 	lib/emu/rewrite.c \
 	lib/emu/run.c \
 	lib/emu/scenario.c lib/emu/scenario.h \
-	lib/emu/scenario_faults.c \
+	lib/emu/scenario_congestion.c lib/emu/scenario_faults.c \
 	lib/emu/scenario_trace.c \
 	lib/emu/scenario_traffic.c \
 	lib/emu/setup.c \

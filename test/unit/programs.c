@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "draw.h"
@@ -433,6 +434,57 @@ static void test_hot_spot(void **state)
 	emu_fixture_free(&w);
 }
 
+/* OpenSM's options file says the same as keys do; or that there is no congestion control. */
+static void test_opensm_conf(void **state)
+{
+	static const char options[] =
+		"congestion_control %s\n# a comment\n\nlmc 0\n"
+		"cc_sw_cong_setting_victim_mask 0x0000\ncc_sw_cong_setting_threshold 0x0E\n"
+		"cc_sw_cong_setting_marking_rate 3\ncc_ca_cong_setting_ccti_timer 0 150\n"
+		"cc_ca_cong_setting_ccti_timer 1 150\ncc_ca_cong_setting_ccti_increase 0 2\n"
+		"cc_cct %s\n";
+	static const char *const rest = "duration_ns: 200000, traffic: [{pattern: hotspot,"
+					" targets: [0], fraction: 0.5, load: 0.4}]";
+	static const struct {
+		const char *enabled, *table, *keys;
+	} same[] = {
+		{ "TRUE", "0:0,0:1, 1:5,0:3",
+		  "{threshold: 14, marking_rate: 3, timer_ns: 153600, increase: 2, limit: 3,"
+		  " table: [0, 1, 2.5, 3]}" },
+		{ "TRUE", "(null)",
+		  "{threshold: 14, marking_rate: 3, timer_ns: 153600, increase: 2}" },
+		{ "FALSE", "0:0", NULL },
+	};
+	char path[] = "/tmp/dateline-test-XXXXXX";
+	struct emu_fixture w;
+
+	(void)state;
+	assert_true(close(mkstemp(path)) == 0);
+	emu_fixture_build(&w, (uint32_t[]){ 4, 4, 1 }, false, 1, NULL);
+	for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++) {
+		struct dl_emu_result a, b;
+		char yaml[400];
+		FILE *to = fopen(path, "w");
+
+		assert_non_null(to);
+		fprintf(to, options, same[i].enabled, same[i].table);
+		fclose(to);
+		snprintf(yaml, sizeof(yaml), "{%s, congestion: {opensm_conf: %s}}", rest, path);
+		a = run(&w, yaml, false, 1, NULL);
+		snprintf(yaml, sizeof(yaml), same[i].keys ? "{%s, congestion: %s}" : "{%s}", rest,
+			 same[i].keys);
+		b = run(&w, yaml, false, 1, NULL);
+		assert_int_equal(dl_emu_totals(a.emu)->marked > 0, same[i].keys != NULL);
+		assert_int_equal(dl_emu_totals(a.emu)->marked, dl_emu_totals(b.emu)->marked);
+		assert_int_equal(dl_emu_totals(a.emu)->latency_sum,
+				 dl_emu_totals(b.emu)->latency_sum);
+		dl_emu_result_free(&a);
+		dl_emu_result_free(&b);
+	}
+	emu_fixture_free(&w);
+	unlink(path);
+}
+
 /* ---- what is wrong --------------------------------------------------------- */
 
 static void test_refused(void **state)
@@ -552,12 +604,13 @@ static void test_silent(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_formulas), cmocka_unit_test(test_chain),
-		cmocka_unit_test(test_begun),	 cmocka_unit_test(test_random),
-		cmocka_unit_test(test_order),	 cmocka_unit_test(test_acks),
-		cmocka_unit_test(test_late_ack), cmocka_unit_test(test_two),
-		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_hot_spot), cmocka_unit_test(test_silent),
+		cmocka_unit_test(test_formulas),    cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_begun),	    cmocka_unit_test(test_random),
+		cmocka_unit_test(test_order),	    cmocka_unit_test(test_acks),
+		cmocka_unit_test(test_late_ack),    cmocka_unit_test(test_two),
+		cmocka_unit_test(test_refused),	    cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_hot_spot),    cmocka_unit_test(test_silent),
+		cmocka_unit_test(test_opensm_conf),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 #
 # The emulator beside BookSim 2, whose program is given, on meshes and tori: mean
 # latency at loads below saturation, in cycles, and what is accepted at full load, in
-# flits a cycle and node.  REGEX chooses configurations.  Needs jq; ten minutes of a processor.
+# flits a cycle and node.  REGEX chooses configurations.  Needs jq; half an hour of a processor.
 #
 # What is set alike.  Packets have 32 flits of 64 bytes, a cycle is 16 ns, buffers hold
 # 8 packets, a header takes 4 cycles a hop, credit none; packets hold the switch until their
@@ -68,17 +68,17 @@ printf '%-30s %-16s %10s %10s\n' '' '' BookSim emulator
 grep -E "$only" <<-END | while read -r topology x y z channels pattern loads; do
 	mesh 8 8 1 1 uniform 0.1 0.25
 	mesh 8 8 1 2 uniform 0.1 0.25
-	mesh 8 8 1 1 bitcomp 0.05 0.1
+	mesh 8 8 1 1 bitcomp 0.1
 	mesh 4 4 4 1 uniform 0.1 0.3
-	torus 8 8 1 2 uniform 0.1 0.3
-	torus 8 8 1 4 uniform 0.1 0.3
-	torus 8 8 1 2 tornado 0.05 0.1
+	torus 8 8 1 2 uniform 0.1 0.4
+	torus 8 8 1 4 uniform 0.1 0.4
+	torus 8 8 1 2 tornado 0.1 0.2
 	torus 8 8 1 2 neighbor 0.1 0.5
 	torus 4 4 4 2 uniform 0.1 0.4
-	torus 8 8 8 2 uniform 0.1 0.3
+	torus 8 8 8 2 uniform 0.1
 END
 	n=$((z > 1 ? 3 : 2)) nodes=$((x * y * z)) options=(-q) levels=$((channels / 2))
-	cycles=$((nodes > 500 ? 12000 : 30000))
+	cycles=$((nodes > 500 ? 24000 : 60000))
 	[[ $topology == mesh ]] && options+=(--mesh "$([[ $n == 3 ]] && echo xyz || echo xy)") &&
 		levels=$channels
 	"$dateline" gen "$x" "$y" "$z" "${options[@]}" --speed 4xQDR -o t

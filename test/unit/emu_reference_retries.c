@@ -48,11 +48,11 @@ void emu_ref_rc_set_up(struct model *t)
 	}
 	for (uint32_t a = 0; a < w->nadapters; a++) {
 		t->ports[w->adapter[a]].ack_flow = w->nflows + a;
-		t->answers[a].list = calloc(w->nflows, sizeof(*t->answers[a].list));
+		t->answers[a].list = calloc(w->nflows + 1ul, sizeof(*t->answers[a].list));
 		assert_non_null(t->answers[a].list);
 	}
-	t->expected = calloc((size_t)w->nadapters * w->nflows, sizeof(*t->expected));
-	t->asked = calloc((size_t)w->nadapters * w->nflows, sizeof(*t->asked));
+	t->expected = calloc((size_t)w->nadapters * w->nflows + 1, sizeof(*t->expected));
+	t->asked = calloc((size_t)w->nadapters * w->nflows + 1, sizeof(*t->asked));
 	assert_true(t->expected && t->asked);
 }
 

@@ -321,7 +321,7 @@ void dl_emu_free(struct dl_emu *emu);
 enum dl_emu_state {
 	DL_EMU_RUNNING, /* the time asked for is reached */
 	DL_EMU_DONE,	/* nothing is left to happen, all is delivered */
-	DL_EMU_STUCK,	/* nothing can happen, packets are in flight */
+	DL_EMU_STUCK,	/* nothing can move the packets in flight */
 	DL_EMU_DEADLOCK /* found, and stop_on_deadlock is set */
 };
 
@@ -433,6 +433,23 @@ struct dl_emu_starved {
 	uint64_t since;
 };
 
+/* What packets wait for at an output that will not send them by itself. */
+enum dl_emu_wait_kind {
+	DL_EMU_WAIT_NOTHING,	  /* (is not reported) */
+	DL_EMU_WAIT_FLOW_CONTROL, /* all flow-control packets of its peer are lost */
+	DL_EMU_WAIT_LINK,	  /* the link is down */
+	DL_EMU_WAIT_ADAPTER	  /* the adapter at the other end takes nothing in */
+};
+
+struct dl_emu_wait {
+	enum dl_emu_wait_kind kind;
+	uint32_t port; /* that would send */
+	uint8_t vl;
+	uint64_t since; /* of the first packet, which */
+	uint32_t src;	/* this port sent */
+	uint16_t dlid;	/* to this LID */
+};
+
 /* Good until the next call that changes the emulation. */
 const struct dl_emu_totals *dl_emu_totals(struct dl_emu *emu);
 const struct dl_emu_level *dl_emu_level(const struct dl_emu *emu, unsigned int level);
@@ -450,6 +467,9 @@ unsigned int dl_emu_unserved_sls(const struct dl_emu *emu);
 
 /* VLs that starve now; at most `max` are written.  Returns how many do. */
 uint32_t dl_emu_starved(const struct dl_emu *emu, struct dl_emu_starved *out, uint32_t max);
+
+/* Outputs with packets for which these reasons hold now, the rest as above. */
+uint32_t dl_emu_waits(const struct dl_emu *emu, struct dl_emu_wait *out, uint32_t max);
 
 /*
  * Forget what was counted and measured (warm-up).  What is in flight counts
@@ -486,6 +506,16 @@ struct dl_emu_program_result {
 
 /* After a run. */
 struct dl_emu_program_result dl_emu_program_result(const struct dl_emu_program *p);
+
+/* A rank that did not come to its end, and the oldest of its messages that is missing. */
+struct dl_emu_program_wait {
+	uint32_t rank, peer;
+	bool sends; /* the message has not left; else it has not come */
+};
+
+/* At most `max` are written.  Returns how many there are. */
+uint32_t dl_emu_program_waits(const struct dl_emu_program *p, struct dl_emu_program_wait *out,
+			      uint32_t max);
 
 /* ---- link rates -------------------------------------------------------- */
 

@@ -152,6 +152,21 @@ static uint32_t next_data(const struct dl_emu *e, const struct dl_emu_flow *f)
 	return f->left < e->c.mtu ? f->left : e->c.mtu;
 }
 
+/* A flow that has its turn at an SL has gone back to a message of another one: it lines up there. */
+static bool is_out_of_line(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
+{
+	struct dl_emu_flow *f = &e->flows[flow];
+	unsigned int sl = sl_of_message(e, a, &f->message);
+
+	f->other = false;
+	if (sl == f->sl)
+		return false;
+	f->sl = sl;
+	dl_emu_sl_sched_charge(&a->sched, flow, 0, false);
+	line_up_flow(e, a, flow);
+	return true;
+}
+
 /* The next packet of a queue pair that was given its turn. */
 static void make_data(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 {
@@ -185,6 +200,12 @@ static void make_data(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 	dl_emu_sl_sched_charge(&a->sched, flow, data, more);
 	if (f->active && !more && (!last || f->paced_until <= e->now))
 		line_up_flow(e, a, flow);
+}
+
+static void take_turn(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
+{
+	if (!e->flows[flow].other || !is_out_of_line(e, a, flow))
+		make_data(e, a, flow);
 }
 
 /* Could a port send the next packet of a queue pair, or must it throw it away? */
@@ -246,7 +267,7 @@ void dl_emu_fill(struct dl_emu *e, struct dl_emu_adapter *a)
 				  DL_EMU_EV_QP_SWITCHED, e->ports[a->port].adapter);
 			return;
 		}
-		make_data(e, a, flow);
+		take_turn(e, a, flow);
 	}
 }
 
@@ -262,7 +283,7 @@ void dl_emu_qp_switched(struct dl_emu *e, uint32_t adapter)
 	struct dl_emu_adapter *a = &e->adapters[adapter];
 
 	a->changing = false;
-	make_data(e, a, a->changing_to);
+	take_turn(e, a, a->changing_to);
 	dl_emu_send_more(e, a);
 }
 
@@ -272,6 +293,9 @@ static void begin_sending(struct dl_emu *e, uint32_t flow)
 	struct dl_emu_flow *f = &e->flows[flow];
 	struct dl_emu_adapter *a = &e->adapters[f->adapter];
 
+	f->other = f->active; /* instead of what is sent again */
+	if (f->active)
+		return;
 	f->active = true;
 	f->sl = sl_of_message(e, a, &f->message);
 	line_up_flow(e, a, flow);
@@ -284,6 +308,7 @@ static bool start_reliable(struct dl_emu *e, uint32_t flow)
 
 	if (m->smp || m->dlid >= DL_TABLES_MCAST_LID) {
 		e->flows[flow].message = *m;
+		dl_emu_rc_leave(e, flow);
 		return false;
 	}
 	dl_emu_rc_append(e, flow);

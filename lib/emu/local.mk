@@ -27,12 +27,13 @@ libdllink_la_SOURCES += \
 	lib/emu/rewrite.c \
 	lib/emu/run.c \
 	lib/emu/scenario.c lib/emu/scenario.h \
-	lib/emu/scenario_faults.c \
+	lib/emu/scenario_congestion.c lib/emu/scenario_faults.c \
 	lib/emu/scenario_trace.c \
 	lib/emu/scenario_traffic.c \
 	lib/emu/setup.c \
 	lib/emu/shard.c \
 	lib/emu/slarb.c lib/emu/slarb.h \
+	lib/emu/stall.c \
 	lib/emu/stats.c \
 	lib/emu/load_curve.c \
 	lib/emu/traffic.c \

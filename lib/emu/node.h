@@ -59,6 +59,8 @@ void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a);
 int dl_emu_rc_new(struct dl_emu *e);
 void dl_emu_rc_free(struct dl_emu *e);
 bool dl_emu_rc_next(struct dl_emu *e, uint32_t flow);
+/* It sends something else before that. */
+void dl_emu_rc_leave(struct dl_emu *e, uint32_t flow);
 void dl_emu_rc_append(struct dl_emu *e, uint32_t flow);
 /* The flow's message will come, or has; and which it is. */
 void dl_emu_rc_due(struct dl_emu *e, uint32_t flow);

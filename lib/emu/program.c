@@ -297,6 +297,41 @@ int dl_emu_program_start(struct dl_emu_program *p, struct dl_emu_source *source,
 	return 0;
 }
 
+/* The operation that a rank waits for: a receive, or a send that has not left. */
+static const struct dl_emu_op *program_missing(const struct dl_emu_program *p,
+					       const struct dl_emu_program_rank *r)
+{
+	const struct dl_emu_op *sends = NULL;
+
+	for (uint32_t i = r->first; i < r->first + r->n; i++) {
+		const struct dl_emu_op *op = &p->ops[i];
+		uint32_t sent = op->kind == DL_EMU_OP_SEND ? p->flows[op->flow].head : DL_EMU_NIL;
+
+		if (op->kind == DL_EMU_OP_RECV && op->begun && op->got < op->size)
+			return op;
+		if (!sends && sent != DL_EMU_NIL)
+			sends = &p->ops[sent];
+	}
+	return sends;
+}
+
+uint32_t dl_emu_program_waits(const struct dl_emu_program *p, struct dl_emu_program_wait *out,
+			      uint32_t max)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->nranks; i++) {
+		const struct dl_emu_op *op =
+			p->ranks[i].done == DL_EMU_NEVER ? program_missing(p, &p->ranks[i]) : NULL;
+
+		if (op && n < max)
+			out[n] = (struct dl_emu_program_wait){ i, op->peer,
+							       op->kind == DL_EMU_OP_SEND };
+		n += op != NULL;
+	}
+	return n;
+}
+
 struct dl_emu_program_result dl_emu_program_result(const struct dl_emu_program *p)
 {
 	struct dl_emu_program_result out = { .ranks = p->nranks };

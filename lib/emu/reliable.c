@@ -54,7 +54,7 @@ struct rc_connection {
 struct dl_emu_sender {
 	struct rc_connection *connections; /* by LID */
 	uint32_t n, cap;
-	uint32_t current; /* that of the flow's message */
+	uint32_t current; /* that of the flow's message, or NIL */
 	uint32_t owing;	  /* connections that are not acknowledged */
 	bool timer, idle; /* an event comes; for nothing, as it looks now */
 	struct dl_emu_message due;
@@ -104,7 +104,7 @@ static struct rc_connection *rc_connection_to(struct dl_emu *e, struct dl_emu_se
 		(s->n - at) * sizeof(*s->connections));
 	s->connections[at] = (struct rc_connection){ .dlid = dlid };
 	s->n++;
-	s->current += at <= s->current;
+	s->current += s->current != DL_EMU_NIL && at <= s->current;
 	return &s->connections[at];
 }
 
@@ -132,7 +132,10 @@ static void rc_set_timer(struct dl_emu *e, uint32_t flow, uint64_t at)
 	rc_count_idle(e, s);
 }
 
-/* The flow's message is that of the next packet of its present connection. */
+/*
+ * The flow's message is that of the next packet of its present connection.  One that
+ * the flow has lined up for may have had another SL: see make_data().
+ */
 static void rc_take_up(struct dl_emu *e, struct dl_emu_flow *f, const struct rc_connection *c)
 {
 	const struct rc_message *m = c->messages;
@@ -142,6 +145,7 @@ static void rc_take_up(struct dl_emu *e, struct dl_emu_flow *f, const struct rc_
 		m++;
 	bytes = m->message.bytes ? m->message.bytes : 1;
 	f->message = m->message;
+	f->other = true;
 	f->left = bytes - (c->next - m->first) * e->c.mtu;
 }
 
@@ -161,6 +165,19 @@ bool dl_emu_rc_next(struct dl_emu *e, uint32_t flow)
 		return true;
 	}
 	return false;
+}
+
+void dl_emu_rc_leave(struct dl_emu *e, uint32_t flow)
+{
+	e->senders[flow].current = DL_EMU_NIL;
+}
+
+/* Is the flow sending a message of this connection? */
+static bool rc_is_under_way(const struct dl_emu *e, uint32_t flow, const struct rc_connection *c)
+{
+	const struct dl_emu_sender *s = &e->senders[flow];
+
+	return e->flows[flow].active && s->current == c - s->connections;
 }
 
 void dl_emu_rc_due(struct dl_emu *e, uint32_t flow)
@@ -238,14 +255,11 @@ void dl_emu_rc_sent(struct dl_emu *e, uint32_t flow)
 /* Send all packets from this one on again. */
 static void rc_go_back(struct dl_emu *e, uint32_t flow, struct rc_connection *c, uint32_t psn)
 {
-	struct dl_emu_sender *s = &e->senders[flow];
-	struct dl_emu_flow *f = &e->flows[flow];
-
 	e->totals.resent += c->next > psn ? c->next - psn : 0;
 	c->next = psn;
 	c->deadline = e->now + e->c.retries.timeout_ps;
-	if (f->active && &s->connections[s->current] == c)
-		rc_take_up(e, f, c);
+	if (rc_is_under_way(e, flow, c))
+		rc_take_up(e, &e->flows[flow], c);
 }
 
 /* Too often in vain; what the flow has begun to send of it goes on. */
@@ -299,7 +313,7 @@ void dl_emu_rc_timeout(struct dl_emu *e, uint32_t flow)
 static void rc_skip(struct dl_emu *e, uint32_t flow, struct rc_connection *c)
 {
 	struct dl_emu_flow *f = &e->flows[flow];
-	bool under_way = f->active && &e->senders[flow].connections[e->senders[flow].current] == c;
+	bool under_way = rc_is_under_way(e, flow, c);
 
 	if (c->next >= c->acked)
 		return;

@@ -42,6 +42,7 @@ struct run {
 	uint64_t warm, end, last;
 	/* Until measuring stopped: messages that came, packets that arrived. */
 	uint64_t stopped, offered_bytes, measured_bytes;
+	uint64_t hops;		     /* at the last stop */
 	uint64_t *offered;	     /* by flow, while it runs */
 	struct dl_emu_totals before; /* the end of the warm-up */
 	uint32_t samples_cap, warnings_cap;
@@ -338,6 +339,17 @@ static bool run_is_over(const struct run *r)
 		r->result->rewrite->next == UINT64_MAX);
 }
 
+/* A run in which losses keep flow control busy does not come to rest by itself. */
+static void look_for_stall(struct run *r)
+{
+	const struct dl_emu_totals *t = dl_emu_totals(r->emu);
+
+	if (r->result->state == DL_EMU_RUNNING && t->in_flight && t->packet_hops == r->hops &&
+	    dl_emu_has_stalled(r->emu))
+		r->result->state = DL_EMU_STUCK;
+	r->hops = t->packet_hops;
+}
+
 static int run_clock(struct run *r, dl_emu_watch watch, void *context)
 {
 	uint64_t now = 0;
@@ -348,6 +360,7 @@ static int run_clock(struct run *r, dl_emu_watch watch, void *context)
 		r->result->state = dl_emu_run(r->emu, now);
 		if (r->result->state < 0)
 			return r->result->state;
+		look_for_stall(r);
 		if (run_is_over(r))
 			break;
 		err = act_now(r, now);

@@ -352,46 +352,6 @@ static int scenario_read_cables(struct dl_yaml *y, const struct dl_yaml_node *va
 	return err;
 }
 
-/* A list of multiples of a packet's time; what follows the last one is as long. */
-static int scenario_read_cct(struct dl_yaml *y, const struct dl_yaml_node *value,
-			     const struct dl_setting *key, void *to)
-{
-	const struct dl_setting entry = { key->name, DL_SETTING_DECIMAL, .size = sizeof(uint32_t),
-					  .max = 4000 * INT64_C(1000000) };
-	uint32_t *table = ((struct dl_emu_scenario *)to)->config.congestion.table;
-	size_t n = dl_yaml_count(value);
-	int err = 0;
-
-	if (!dl_yaml_is_list(value) || !n || n > DL_EMU_CCT_MAX)
-		return dl_yaml_error(y, value, "%s: expected a list of 1 to %d numbers", key->name,
-				     DL_EMU_CCT_MAX);
-	for (size_t i = 0; !err && i < n; i++)
-		err = dl_yaml_value(y, dl_yaml_item(y, value, i), &entry, &table[i]);
-	for (size_t i = n; i < DL_EMU_CCT_MAX; i++)
-		table[i] = table[n - 1];
-	return err;
-}
-
-static const struct dl_setting congestion_keys[] = {
-	{ "threshold", NUMBER, MEMBER(config.congestion.threshold), 1, 15 },
-	{ "marking_rate", NUMBER, MEMBER(config.congestion.marking_rate), 0, 65535 },
-	{ "victims", WORD, MEMBER(config.congestion.victims), .words = "false true" },
-	{ "increase", NUMBER, MEMBER(config.congestion.increase), 1, DL_EMU_CCT_MAX - 1 },
-	{ "limit", NUMBER, MEMBER(config.congestion.limit), 1, DL_EMU_CCT_MAX - 1 },
-	{ "timer_ns", NUMBER, MEMBER(config.congestion.timer_ps), 1, NS_MAX },
-	{ "becn_ns", NUMBER, MEMBER(config.congestion.becn_ps), 0, MILLION },
-	{ "table", .read = scenario_read_cct },
-	{ NULL }
-};
-
-static int scenario_read_congestion(struct dl_yaml *y, const struct dl_yaml_node *value,
-				    const struct dl_setting *key, void *to)
-{
-	(void)key;
-	((struct dl_emu_scenario *)to)->config.congestion.threshold = 15;
-	return dl_yaml_mapping(y, value, congestion_keys, to);
-}
-
 static const struct dl_setting retries_keys[] = {
 	{ "timeout_ns", NUMBER, MEMBER(config.retries.timeout_ps), 1, NS_MAX },
 	{ "count", NUMBER, MEMBER(config.retries.count), 0, 7 },
@@ -429,7 +389,7 @@ static const struct dl_setting scenario_keys[] = {
 	{ "switch_ns", NUMBER, MEMBER(config.switch_latency_ps), 0, MILLION },
 	{ "credit_ns", NUMBER, MEMBER(config.credit_latency_ps), 0, MILLION },
 	{ "message_ns", NUMBER, MEMBER(config.message_overhead_ps), 0, MILLION },
-	{ "congestion", .read = scenario_read_congestion },
+	{ "congestion", .read = dl_emu_scenario_read_congestion },
 	{ "retries", .read = scenario_read_retries },
 	{ "ack_ns", NUMBER, MEMBER(config.ack_latency_ps), 0, MILLION },
 	{ "cable_m", NUMBER, MEMBER(config.cable_mm_all), 0, 10000 },

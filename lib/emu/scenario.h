@@ -118,8 +118,9 @@ int dl_emu_scenario_port(struct dl_yaml *y, const struct dl_yaml_node *at,
 /* A name in a scenario means a file beside it, unless it begins with "/". */
 char *dl_emu_scenario_file(struct dl_emu_scenario *s, const char *name);
 
-/* Readers of the keys `traffic` and `faults`. */
-dl_yaml_reader dl_emu_scenario_read_traffic, dl_emu_scenario_read_faults;
+/* Readers of the keys `traffic`, `faults` and `congestion`. */
+dl_yaml_reader dl_emu_scenario_read_traffic, dl_emu_scenario_read_faults,
+	dl_emu_scenario_read_congestion;
 
 /* scenario_trace.c: the messages of a trace, by source and time. */
 int dl_emu_scenario_read_trace(struct dl_emu_scenario *s, struct dl_yaml *y,

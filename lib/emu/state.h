@@ -292,6 +292,7 @@ struct dl_emu_flow {
 	uint64_t ccti_tick; /* ... at this tick of the timer */
 	uint64_t paced_until;
 	bool active;  /* the message is being sent */
+	bool other;   /* it is another one since, and may have another SL */
 	bool waiting; /* for its time */
 	bool ended;
 };

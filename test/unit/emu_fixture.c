@@ -114,7 +114,9 @@ bool emu_fixture_message(void *context, uint32_t index, uint64_t now, struct dl_
 	*out = (struct dl_emu_message){
 		.at = flow->window ? now : flow->sent * flow->gap,
 		.bytes = flow->bytes,
-		.dlid = flow->mlid ? flow->mlid : w->f->ports[w->adapter[dst]].lid,
+		.dlid = flow->mlid && (!flow->mixed || flow->sent % 3 == 2) ?
+				flow->mlid :
+				w->f->ports[w->adapter[dst]].lid,
 		.level = flow->level,
 		.sl = DL_TABLES_NO_SL,
 		.smp = flow->smp,
@@ -255,7 +257,14 @@ void emu_fixture_draw(struct draw *d, struct emu_fixture *w)
 	w->c.qp_change_ps = draw_below(d, 2) * 50000;
 	w->c.credit_latency_ps = draw_below(d, 2) * draw_below(d, 300000);
 	w->c.check_ps = 3000000;
-	if (w->c.switching == DL_EMU_WORMHOLE || w->c.seed % 3)
+	if (w->c.switching == DL_EMU_WORMHOLE)
+		return;
+	if (w->c.seed / 3 % 3 == 0) {
+		w->c.retries.timeout_ps = 30000000 + w->c.seed % 100000000;
+		w->c.retries.count = 7;
+		w->c.retries.ack_packets = 1 + w->c.seed % 5;
+	}
+	if (w->c.seed % 3)
 		return;
 	w->c.congestion.threshold = 1 + w->c.seed / 3 % 15;
 	w->c.congestion.victims = w->c.seed % 2;

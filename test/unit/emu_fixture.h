@@ -16,6 +16,7 @@ struct emu_flow {
 	uint64_t gap;	/* between their times; 0: all at the start */
 	uint32_t window;
 	bool random; /* dst: anybody else, each time */
+	bool mixed;  /* only every third message goes to `mlid` */
 	bool smp;    /* on VL 15 */
 	uint64_t sent;
 };

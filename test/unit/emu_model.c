@@ -19,7 +19,7 @@
 
 static uint64_t seed = 77;
 
-#define FIXTURES 70 /* of fewer, too few may be congested */
+static uint32_t fixtures = 70; /* of fewer, too few may be congested */
 #define MAX_DELIVERIES 40000
 
 static uint32_t *draw_cables(struct draw *d, const struct emu_fixture *w)
@@ -98,18 +98,35 @@ static void draw_fixture(struct draw *d, struct emu_fixture *w)
 		w->c.buffer *= w->c.chunk = 2 + draw_below(d, 3);
 }
 
+/* Reliable connections, whose time-outs are often too short; SLs may be anything. */
+static void draw_retries(struct draw *d, struct emu_fixture *w)
+{
+	w->c.retries.timeout_ps = 1000000 + draw_below(d, 2) * draw_below(d, 50000000);
+	w->c.retries.count = draw_below(d, 8);
+	w->c.retries.ack_packets = 1 + draw_below(d, 4);
+	if (w->c.switching == DL_EMU_WORMHOLE) {
+		w->c.switching = DL_EMU_CUT_THROUGH;
+		w->c.chunk = 1;
+		draw_buffer(d, w);
+	}
+	if (draw_one_in(d, 3))
+		w->sls = EMU_ANY_SL;
+}
+
 /* One flow an adapter, of any kind. */
 static void draw_flows(struct draw *d, struct emu_fixture *w)
 {
 	for (uint32_t i = 0; i < w->nadapters; i++) {
-		struct emu_flow *f = emu_fixture_flow(w, i, 0, 1 + draw_below(d, 2 * w->c.mtu),
-						      1 + draw_below(d, 8));
+		uint32_t packets = w->c.retries.timeout_ps ? 6 : 2;
+		struct emu_flow *f = emu_fixture_flow(
+			w, i, 0, 1 + draw_below(d, packets * w->c.mtu), 1 + draw_below(d, 8));
 
 		f->random = true;
 		f->level = draw_below(d, 2);
 		f->gap = draw_below(d, 2) * draw_below(d, 3000000);
 		if (draw_one_in(d, 4) && w->c.switching != DL_EMU_WORMHOLE)
 			f->mlid = DL_TABLES_MCAST_LID;
+		f->mixed = w->c.retries.timeout_ps && draw_below(d, 2);
 		if (draw_below(d, 2))
 			f->window = 1 + draw_below(d, 3);
 	}
@@ -204,20 +221,30 @@ static void compare_totals(const struct dl_emu_totals *a, const struct dl_emu_to
 	assert_int_equal(a->injected, b->injected);
 	assert_int_equal(a->packet_hops, b->packet_hops);
 	assert_int_equal(a->marked, b->marked);
+	assert_int_equal(a->acks, b->acks);
+	assert_int_equal(a->naks, b->naks);
+	assert_int_equal(a->resent, b->resent);
+	assert_int_equal(a->timeouts, b->timeouts);
+	assert_int_equal(a->broken, b->broken);
+	assert_int_equal(a->lost_messages, b->lost_messages);
 	for (unsigned int i = 0; i < DL_EMU_DROPS; i++)
 		assert_int_equal(a->drops[i], b->drops[i]);
 }
 
-/* Fixtures from the seed; returns how many packets were delivered, and lost. */
-static void run_fixtures(uint32_t n, uint32_t faults, uint64_t *delivered, uint64_t *dropped,
-			 uint64_t *marked)
+/* What happened in all fixtures. */
+struct sums {
+	uint64_t delivered, dropped, marked, acks, naks, resent, broken;
+};
+
+/* Fixtures from the seed, with up to so many faults. */
+static struct sums run_fixtures(uint32_t n, uint32_t faults, bool retries)
 {
 	struct dl_emu_delivery *fast = malloc(MAX_DELIVERIES * sizeof(*fast));
 	struct dl_emu_delivery *slow = malloc(MAX_DELIVERIES * sizeof(*slow));
-	struct draw d = { .seed = seed + faults };
+	struct draw d = { .seed = seed + faults + 100 * retries };
+	struct sums sums = { 0 };
 
 	assert_true(fast && slow);
-	*delivered = *dropped = *marked = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		struct dl_emu_totals totals;
 		struct emu_fixture w;
@@ -227,6 +254,8 @@ static void run_fixtures(uint32_t n, uint32_t faults, uint64_t *delivered, uint6
 		draw_fixture(&d, &w);
 		if (faults)
 			w.c.hoq_life_ps = draw_below(&d, 2) * draw_below(&d, 20000000);
+		if (retries)
+			draw_retries(&d, &w);
 		draw_flows(&d, &w);
 		w.log = fast;
 		w.log_size = MAX_DELIVERIES;
@@ -237,37 +266,51 @@ static void run_fixtures(uint32_t n, uint32_t faults, uint64_t *delivered, uint6
 		emu_reference_run(&w, run.steps, run.nsteps, END_PS, &totals);
 		compare(i, fast, arrived, slow, w.delivered);
 		compare_totals(&run.totals, &totals);
-		*delivered += arrived;
-		*dropped += run.totals.dropped;
-		*marked += totals.marked;
+		sums.delivered += arrived;
+		sums.dropped += run.totals.dropped;
+		sums.marked += totals.marked;
+		sums.acks += totals.acks;
+		sums.naks += totals.naks;
+		sums.resent += totals.resent;
+		sums.broken += totals.broken;
 		free((void *)w.c.cable_mm);
 		emu_fixture_free(&w);
 	}
 	free(fast);
 	free(slow);
+	print_message("%llu delivered, %llu lost, %llu marks, %llu sent again, %llu broken\n",
+		      (unsigned long long)sums.delivered, (unsigned long long)sums.dropped,
+		      (unsigned long long)sums.marked, (unsigned long long)sums.resent,
+		      (unsigned long long)sums.broken);
+	return sums;
 }
 
 static void test_model(void **state)
 {
-	uint64_t delivered, dropped, marked;
+	struct sums s = run_fixtures(fixtures, 0, false);
 
 	(void)state;
-	run_fixtures(FIXTURES, 0, &delivered, &dropped, &marked);
-	print_message("%llu deliveries, %llu marks\n", (unsigned long long)delivered,
-		      (unsigned long long)marked);
-	assert_true(delivered > 20 * FIXTURES && marked > FIXTURES);
-	assert_int_equal(dropped, 0);
+	assert_true(s.delivered > 20 * fixtures && s.marked > fixtures);
+	assert_int_equal(s.dropped, 0);
 }
 
 static void test_faults(void **state)
 {
-	uint64_t delivered, dropped, marked;
+	struct sums s = run_fixtures(fixtures, STEPS, false);
 
 	(void)state;
-	run_fixtures(FIXTURES, STEPS, &delivered, &dropped, &marked);
-	print_message("%llu deliveries, %llu lost\n", (unsigned long long)delivered,
-		      (unsigned long long)dropped);
-	assert_true(delivered > 20 * FIXTURES && dropped > FIXTURES);
+	assert_true(s.delivered > 20 * fixtures && s.dropped > fixtures);
+}
+
+/* Packets are lost, and come late. */
+static void test_retries(void **state)
+{
+	struct sums s = run_fixtures(fixtures / 2, 0, true);
+	struct sums f = run_fixtures(fixtures / 2, STEPS, true);
+
+	(void)state;
+	assert_true(s.delivered > 10 * fixtures && s.resent > fixtures && s.acks > fixtures);
+	assert_true(f.dropped > fixtures && f.naks > 10 && f.broken > 10);
 }
 
 int main(void)
@@ -275,8 +318,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_model),
 		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_retries),
 	};
-	const char *given = getenv("DATELINE_SEED");
+	const char *given = getenv("DATELINE_SEED"), *number = getenv("DATELINE_WORLDS");
+
+	if (number)
+		fixtures = strtoul(number, NULL, 0);
 
 	if (given)
 		seed = strtoull(given, NULL, 0);

@@ -11,7 +11,8 @@
  * own), random numbers, and the order of what happens at the same time, which
  * is part of the rules.  Every delivery must be the same, to the picosecond.
  *
- * It knows one flow an adapter, and one speed for all links.
+ * It knows one flow an adapter, besides that of acknowledgements, and one speed
+ * for all links.
  */
 #include "config.h"
 
@@ -49,15 +50,19 @@ static void happen(struct model *t, const struct soon *s)
 		else
 			t->flows[s->who].under_way--;
 		emu_ref_next_message(t, s->who);
-		emu_ref_fill(t, t->w->flow_port[s->who]);
-		emu_ref_transmit(t, t->w->flow_port[s->who]);
+		emu_ref_fill(t, port_of(t, s->who));
+		emu_ref_transmit(t, port_of(t, s->who));
 		break;
 	case BECN:
 		emu_ref_becn(t, s->who);
 		break;
 	case PACED:
-		emu_ref_fill(t, t->w->flow_port[s->who]);
-		emu_ref_transmit(t, t->w->flow_port[s->who]);
+		emu_ref_line_up(t, s->who);
+		emu_ref_fill(t, port_of(t, s->who));
+		emu_ref_transmit(t, port_of(t, s->who));
+		break;
+	case TIMEOUT:
+		emu_ref_rc_timeout(t, s->who);
 		break;
 	case TAKEN:
 		t->ports[s->who].draining = false;
@@ -199,7 +204,7 @@ static void set_up_port(struct model *t, uint32_t i, uint32_t number)
 	struct port *p = &t->ports[i];
 	uint32_t mm = w->c.cable_mm_all;
 
-	p->sending = p->flow = -1;
+	p->sending = p->flow = p->ack_flow = -1;
 	p->rate = 1000000;
 	p->random = (struct dl_random){ w->c.seed, 0xE8000000 + number, 0 };
 	for (unsigned int vl = 0; vl < VLS; vl++) {
@@ -240,6 +245,8 @@ static void set_up(struct model *t, struct emu_fixture *w)
 	}
 	for (uint32_t i = 0; i < w->nflows; i++)
 		t->ports[w->flow_port[i]].flow = i;
+	if (has_retries(t))
+		emu_ref_rc_set_up(t);
 }
 
 /* All that happens until a time.  False: nothing is left, but deadlines. */
@@ -274,6 +281,7 @@ static void release(struct model *t)
 		}
 		free(t->ports[i].arrived.packet);
 	}
+	emu_ref_rc_free(t);
 	free(t->ports);
 	free(t->soon);
 	free(t->packets);

@@ -12,7 +12,20 @@
 #define NOBODY UINT32_MAX
 
 /* In the order in which they happen when their time is the same. */
-enum kind { TAIL, CREDIT, ARRIVE, WAKE, MESSAGE, ENDED, BECN, PACED, TAKEN, HOQ, DEADLINE };
+enum kind {
+	TAIL,
+	CREDIT,
+	ARRIVE,
+	WAKE,
+	MESSAGE,
+	ENDED,
+	BECN,
+	PACED,
+	TIMEOUT,
+	TAKEN,
+	HOQ,
+	DEADLINE
+};
 
 struct soon {
 	uint64_t time;
@@ -21,6 +34,14 @@ struct soon {
 	uint64_t value; /* packet; credit; output; generation */
 	uint64_t lost;	/* credit: what its sender has lost */
 	unsigned int epoch;
+};
+
+/* What a packet is of a reliable connection. */
+struct sequence {
+	enum { NO_CONNECTION, DATA, ACK, NAK } kind;
+	uint32_t number, flow; /* flow: that of the data */
+	uint16_t dlid;	       /* of the data */
+	uint8_t sl;	       /* that the message asks for */
 };
 
 /* A packet, or a flit of one. */
@@ -33,6 +54,7 @@ struct packet {
 	uint8_t sl, level;
 	bool first, final; /* flit of its packet */
 	bool last, waiting, damaged, marked;
+	struct sequence q;
 };
 
 struct queue {
@@ -72,8 +94,9 @@ struct port {
 	uint64_t delay;
 	uint32_t fcp_loss, fcp_corrupt, damage; /* millionths */
 	struct dl_random random;
-	/* Adapters: the flow, one each, and the places in front of the link. */
-	int flow;
+	/* Adapters: flows, and the places in front of the link. */
+	int flow, ack_flow;
+	uint64_t tickets;
 	bool taken[VLS];
 	uint64_t started[VLS];
 	struct queue arrived; /* to be taken in */
@@ -88,6 +111,21 @@ struct flow {
 	bool active, waiting, ended;
 	uint32_t index; /* of congestion control */
 	uint64_t ticks, paced;
+	bool queued; /* for its turn, by ticket */
+	uint64_t ticket;
+	struct sender *sender; /* NULL: no reliable connections */
+};
+
+struct answer {
+	struct sequence q;
+	uint16_t to;
+	uint8_t level;
+};
+
+/* The answers of an adapter that wait; that of its flow's message. */
+struct answers {
+	struct answer *list, now;
+	unsigned int n;
 };
 
 struct model {
@@ -95,7 +133,10 @@ struct model {
 	uint64_t now;
 	struct dl_emu_rate rate;
 	struct port *ports;
-	struct flow flows[EMU_MAX_FLOWS];
+	struct flow flows[2 * EMU_MAX_FLOWS]; /* then those of acknowledgements, by adapter */
+	struct answers answers[EMU_MAX_FLOWS];
+	uint32_t *expected; /* by receiving adapter, then flow: numbers of packets; and ... */
+	bool *asked;	    /* ... was the packet asked for? */
 	struct soon *soon;
 	unsigned int nsoon, ndeadlines;
 	struct packet *packets;
@@ -112,6 +153,17 @@ static inline bool has_worms(const struct model *t)
 static inline bool has_voqs(const struct model *t)
 {
 	return t->w->c.queues == DL_EMU_VOQ;
+}
+
+static inline bool has_retries(const struct model *t)
+{
+	return t->w->c.retries.timeout_ps;
+}
+
+/* The port that sends a flow. */
+static inline uint32_t port_of(const struct model *t, uint32_t flow)
+{
+	return flow < t->w->nflows ? t->w->flow_port[flow] : t->w->adapter[flow - t->w->nflows];
 }
 
 static inline unsigned int units(const struct model *t, uint32_t bytes)
@@ -227,8 +279,24 @@ void emu_ref_lose(struct model *t, int id, enum dl_emu_drop cause);
 int emu_ref_new_packet(struct model *t, struct packet like);
 void emu_ref_next_message(struct model *t, int flow);
 void emu_ref_start(struct model *t, int flow);
+void emu_ref_begin(struct model *t, int flow);
+void emu_ref_line_up(struct model *t, int flow);
+void emu_ref_again(struct model *t, int flow);
 void emu_ref_tail(struct model *t, uint32_t port);
 void emu_ref_take(struct model *t, int id);
 void emu_ref_take_in(struct model *t, uint32_t port);
+
+/* Reliable connections: emu_reference_retries.c. */
+void emu_ref_rc_set_up(struct model *t);
+void emu_ref_rc_free(struct model *t);
+bool emu_ref_rc_next(struct model *t, int flow);
+void emu_ref_rc_append(struct model *t, int flow);
+void emu_ref_rc_due(struct model *t, int flow);
+void emu_ref_rc_number(struct model *t, int flow, struct packet *pk);
+void emu_ref_rc_sent(struct model *t, int flow);
+void emu_ref_rc_timeout(struct model *t, int flow);
+bool emu_ref_rc_next_ack(struct model *t, int flow);
+bool emu_ref_rc_take(struct model *t, int id, uint32_t port);
+const struct dl_emu_message *emu_ref_rc_message(struct model *t, int flow);
 
 #endif

@@ -17,7 +17,8 @@ static void look(struct model *t, uint32_t in);
 
 static void finish(struct model *t, const struct packet *pk)
 {
-	if (pk->last && pk->dlid < DL_TABLES_MCAST_LID && t->w->flow_window[pk->flow])
+	if (pk->last && pk->dlid < DL_TABLES_MCAST_LID && pk->flow < t->w->nflows &&
+	    t->w->flow_window[pk->flow] && pk->q.kind == NO_CONNECTION)
 		later(t, t->now + t->w->c.ack_latency_ps, ENDED, pk->flow, 0);
 }
 
@@ -291,29 +292,80 @@ void emu_ref_expire(struct model *t, uint32_t in, uint32_t out)
 
 /* ---- adapters ---------------------------------------------------------- */
 
+static uint8_t sl_of(const struct model *t, int flow)
+{
+	const struct dl_emu_message *m = &t->flows[flow].m;
+	unsigned int sl = m->dlid >= DL_TABLES_MCAST_LID ?
+				  DL_TABLES_NO_SL :
+				  dl_tables_path_sl(t->w->t, port_of(t, flow), m->dlid);
+
+	if (m->sl != DL_TABLES_NO_SL)
+		return m->sl;
+	return (sl == DL_TABLES_NO_SL ? 0 : sl) | (m->level ? 8 : 0);
+}
+
+/* A flow takes its turn, unless it has to wait for congestion control. */
+void emu_ref_line_up(struct model *t, int flow)
+{
+	struct flow *f = &t->flows[flow];
+
+	if (t->now < f->paced) {
+		later(t, f->paced, PACED, flow, 0);
+	} else if (!f->queued) {
+		f->queued = true;
+		f->ticket = t->ports[port_of(t, flow)].tickets++;
+	}
+}
+
+/* A flow has a message, and knows how much of it is left. */
+void emu_ref_begin(struct model *t, int flow)
+{
+	struct flow *f = &t->flows[flow];
+
+	if (f->active) /* it was sending again, and keeps its turn */
+		return;
+	f->active = true;
+	f->sl = sl_of(t, flow);
+	emu_ref_line_up(t, flow);
+}
+
 void emu_ref_start(struct model *t, int flow)
 {
 	struct flow *f = &t->flows[flow];
-	uint32_t port = t->w->flow_port[flow];
-	unsigned int sl = f->m.dlid >= DL_TABLES_MCAST_LID ?
-				  DL_TABLES_NO_SL :
-				  dl_tables_path_sl(t->w->t, port, f->m.dlid);
 
 	f->waiting = false;
-	f->active = true;
+	if (f->sender && emu_ref_rc_message(t, flow)->dlid < DL_TABLES_MCAST_LID) {
+		emu_ref_rc_append(t, flow);
+		if (!f->active && emu_ref_rc_next(t, flow))
+			emu_ref_begin(t, flow);
+		return;
+	}
 	f->left = f->m.bytes;
-	f->sl = (sl == DL_TABLES_NO_SL ? 0 : sl) | (f->m.level ? 8 : 0);
+	emu_ref_begin(t, flow);
+}
+
+static bool take_message(struct model *t, int flow)
+{
+	if (flow >= (int)t->w->nflows)
+		return emu_ref_rc_next_ack(t, flow);
+	if (!emu_fixture_message(t->w, flow, t->now, &t->flows[flow].m))
+		return false;
+	if (has_retries(t))
+		emu_ref_rc_due(t, flow);
+	return true;
 }
 
 void emu_ref_next_message(struct model *t, int flow)
 {
 	struct flow *f = &t->flows[flow];
-	unsigned int window = t->w->flow_window[flow];
+	unsigned int window = flow < (int)t->w->nflows ? t->w->flow_window[flow] : 0;
 
+	if (f->sender && !f->active && emu_ref_rc_next(t, flow))
+		emu_ref_begin(t, flow);
 	while (!f->active && !f->waiting && !f->ended) {
 		if (window && f->under_way >= window)
 			return;
-		if (!emu_fixture_message(t->w, flow, t->now, &f->m)) {
+		if (!take_message(t, flow)) {
 			f->ended = true;
 			return;
 		}
@@ -325,6 +377,15 @@ void emu_ref_next_message(struct model *t, int flow)
 		}
 		emu_ref_start(t, flow);
 	}
+}
+
+/* A flow has something to send again. */
+void emu_ref_again(struct model *t, int flow)
+{
+	t->flows[flow].ended = false;
+	emu_ref_next_message(t, flow);
+	emu_ref_fill(t, port_of(t, flow));
+	emu_ref_transmit(t, port_of(t, flow));
 }
 
 /* A packet, or its flits, in front of the link. */
@@ -372,43 +433,77 @@ static void pace(struct model *t, int flow, uint32_t bytes)
 	if (!t->w->c.congestion.table[f->index])
 		return;
 	f->paced = t->now + time + time * t->w->c.congestion.table[f->index] / 1000000;
-	later(t, f->paced, PACED, flow, 0);
+}
+
+static unsigned int vl_of(const struct model *t, int flow)
+{
+	return dl_tables_sl2vl_get(t->w->t->rows[t->w->t->end_sl2vl[port_of(t, flow)]],
+				   t->flows[flow].sl);
+}
+
+static bool has_turn(const struct model *t, const struct port *p, int flow)
+{
+	return flow >= 0 && t->flows[flow].queued && !p->taken[vl_of(t, flow)];
+}
+
+static void make_data(struct model *t, uint32_t port, int flow)
+{
+	struct port *p = &t->ports[port];
+	struct flow *f = &t->flows[flow];
+	unsigned int vl = vl_of(t, flow);
+	bool multicast = f->m.dlid >= DL_TABLES_MCAST_LID;
+	struct packet pk = {
+		.created = f->m.at,
+		.flow = flow,
+		.parent = -1,
+		.in = port * VLS + vl,
+		.dlid = f->m.dlid,
+		.sl = f->sl,
+		.level = f->m.level,
+		.waiting = true,
+	};
+
+	p->taken[vl] = true;
+	pk.data = f->left < t->w->c.mtu ? f->left : t->w->c.mtu;
+	pk.bytes = pk.data + (multicast ? DL_EMU_MCAST_HEADERS : DL_EMU_HEADERS);
+	f->left -= pk.data;
+	pk.last = !f->left;
+	if (has_retries(t))
+		emu_ref_rc_number(t, flow, &pk);
+	make_packet(t, pk);
+	if (pk.q.kind == DATA)
+		emu_ref_rc_sent(t, flow);
+	pace(t, flow, pk.bytes);
+	f->queued = false;
+	if (!pk.last) {
+		emu_ref_line_up(t, flow);
+		return;
+	}
+	f->active = false;
+	emu_ref_next_message(t, flow);
 }
 
 /* Make packets as long as there is a place for the next one. */
 void emu_ref_fill(struct model *t, uint32_t port)
 {
 	struct port *p = &t->ports[port];
-	struct flow *f = &t->flows[p->flow];
 
-	while (p->flow >= 0 && f->active) {
-		unsigned int vl =
-			dl_tables_sl2vl_get(t->w->t->rows[t->w->t->end_sl2vl[port]], f->sl);
-		bool multicast = f->m.dlid >= DL_TABLES_MCAST_LID;
-		struct packet pk = {
-			.created = f->m.at,
-			.flow = p->flow,
-			.parent = -1,
-			.in = port * VLS + vl,
-			.dlid = f->m.dlid,
-			.sl = f->sl,
-			.level = f->m.level,
-			.waiting = true,
-		};
+	for (;;) {
+		int flow = has_turn(t, p, p->flow) ? p->flow : -1;
 
-		if (p->taken[vl] || t->now < f->paced)
+		if (has_turn(t, p, p->ack_flow) &&
+		    (flow < 0 || t->flows[p->ack_flow].ticket < t->flows[flow].ticket))
+			flow = p->ack_flow;
+		if (flow < 0)
 			return;
-		p->taken[vl] = true;
-		pk.data = f->left < t->w->c.mtu ? f->left : t->w->c.mtu;
-		pk.bytes = pk.data + (multicast ? DL_EMU_MCAST_HEADERS : DL_EMU_HEADERS);
-		f->left -= pk.data;
-		pk.last = !f->left;
-		make_packet(t, pk);
-		pace(t, p->flow, pk.bytes);
-		if (pk.last) {
-			f->active = false;
-			emu_ref_next_message(t, p->flow);
+		if (t->flows[flow].sl == sl_of(t, flow)) {
+			make_data(t, port, flow);
+			continue;
 		}
+		/* It has gone back to a message of another SL. */
+		t->flows[flow].sl = sl_of(t, flow);
+		t->flows[flow].queued = false;
+		emu_ref_line_up(t, flow);
 	}
 }
 
@@ -445,7 +540,7 @@ void emu_ref_take(struct model *t, int id)
 	if (pk->final) {
 		if (c->discard >= 0)
 			emu_ref_lose(t, id, c->discard);
-		else
+		else if (!has_retries(t) || emu_ref_rc_take(t, id, pk->in / VLS))
 			deliver(t, id, pk->in);
 		c->discard = -1;
 	}
@@ -519,7 +614,8 @@ static void tail_of_adapter(struct model *t, uint32_t port)
 
 	if (!pk->final)
 		return;
-	if (pk->dlid >= DL_TABLES_MCAST_LID && pk->last && t->w->flow_window[pk->flow])
+	if (pk->dlid >= DL_TABLES_MCAST_LID && pk->last && pk->flow < t->w->nflows &&
+	    t->w->flow_window[pk->flow])
 		later(t, t->now, ENDED, pk->flow, 0);
 	p->taken[p->sent_vl] = false;
 	emu_ref_fill(t, port);

@@ -100,7 +100,7 @@ static uint64_t run_world(struct draw d, uint32_t threads)
 	emu_fixture_run_audited(&w, 2 * MS, 3);
 	t = dl_emu_totals(w.emu);
 	digest = w.digest ^ (t->packet_hops << 32) ^ (t->fcps << 16) ^ t->dropped ^
-		 (t->latency_sum << 20) ^ dl_emu_now(w.emu);
+		 (t->latency_sum << 20) ^ (t->acks << 40) ^ (t->resent << 8) ^ dl_emu_now(w.emu);
 	emu_fixture_free(&w);
 	emu_fixture_free(&other);
 	return digest;

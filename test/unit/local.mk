@@ -16,7 +16,8 @@ test_unit_libfixtures_la_SOURCES = test/unit/random.h test/unit/draw.h test/unit
 	test/unit/verify_fixture.c test/unit/verify_fixture.h \
 	test/unit/emu_fixture.c test/unit/emu_fixture.h \
 	test/unit/emu_reference.c test/unit/emu_reference.h test/unit/emu_reference_model.h \
-	test/unit/emu_reference_link.c test/unit/emu_reference_node.c
+	test/unit/emu_reference_link.c test/unit/emu_reference_node.c \
+	test/unit/emu_reference_retries.c
 # Objects apart from those of the plugin itself.
 test_unit_libfixtures_la_CFLAGS = $(AM_CFLAGS)
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "draw.h"
@@ -398,8 +399,10 @@ static void check_world(uint32_t number)
 
 static void test_random(void **state)
 {
+	const char *given = getenv("DATELINE_WORLDS");
+
 	(void)state;
-	for (uint32_t i = 0; i < 250; i++)
+	for (uint32_t i = 0; i < (given ? strtoul(given, NULL, 0) : 250); i++)
 		check_world(i);
 }
 
@@ -429,6 +432,57 @@ static void test_hot_spot(void **state)
 	}
 	assert_true(throughput[1] > 1.4 * throughput[0] && throughput[1] > 0.15);
 	emu_fixture_free(&w);
+}
+
+/* OpenSM's options file says the same as keys do; or that there is no congestion control. */
+static void test_opensm_conf(void **state)
+{
+	static const char options[] =
+		"congestion_control %s\n# a comment\n\nlmc 0\n"
+		"cc_sw_cong_setting_victim_mask 0x0000\ncc_sw_cong_setting_threshold 0x0E\n"
+		"cc_sw_cong_setting_marking_rate 3\ncc_ca_cong_setting_ccti_timer 0 150\n"
+		"cc_ca_cong_setting_ccti_timer 1 150\ncc_ca_cong_setting_ccti_increase 0 2\n"
+		"cc_cct %s\n";
+	static const char *const rest = "duration_ns: 200000, traffic: [{pattern: hotspot,"
+					" targets: [0], fraction: 0.5, load: 0.4}]";
+	static const struct {
+		const char *enabled, *table, *keys;
+	} same[] = {
+		{ "TRUE", "0:0,0:1, 1:5,0:3",
+		  "{threshold: 14, marking_rate: 3, timer_ns: 153600, increase: 2, limit: 3,"
+		  " table: [0, 1, 2.5, 3]}" },
+		{ "TRUE", "(null)",
+		  "{threshold: 14, marking_rate: 3, timer_ns: 153600, increase: 2}" },
+		{ "FALSE", "0:0", NULL },
+	};
+	char path[] = "/tmp/dateline-test-XXXXXX";
+	struct emu_fixture w;
+
+	(void)state;
+	assert_true(close(mkstemp(path)) == 0);
+	emu_fixture_build(&w, (uint32_t[]){ 4, 4, 1 }, false, 1, NULL);
+	for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++) {
+		struct dl_emu_result a, b;
+		char yaml[400];
+		FILE *to = fopen(path, "w");
+
+		assert_non_null(to);
+		fprintf(to, options, same[i].enabled, same[i].table);
+		fclose(to);
+		snprintf(yaml, sizeof(yaml), "{%s, congestion: {opensm_conf: %s}}", rest, path);
+		a = run(&w, yaml, false, 1, NULL);
+		snprintf(yaml, sizeof(yaml), same[i].keys ? "{%s, congestion: %s}" : "{%s}", rest,
+			 same[i].keys);
+		b = run(&w, yaml, false, 1, NULL);
+		assert_int_equal(dl_emu_totals(a.emu)->marked > 0, same[i].keys != NULL);
+		assert_int_equal(dl_emu_totals(a.emu)->marked, dl_emu_totals(b.emu)->marked);
+		assert_int_equal(dl_emu_totals(a.emu)->latency_sum,
+				 dl_emu_totals(b.emu)->latency_sum);
+		dl_emu_result_free(&a);
+		dl_emu_result_free(&b);
+	}
+	emu_fixture_free(&w);
+	unlink(path);
 }
 
 /* ---- what is wrong --------------------------------------------------------- */
@@ -492,15 +546,71 @@ static void test_lost(void **state)
 	emu_fixture_free(&w);
 }
 
+/*
+ * A port whose flow control is lost for good: the run ends, soon, and says where and
+ * who waits.  While one packet of flow control in a hundred comes through, all is sent.
+ */
+static void test_silent(void **state)
+{
+	static const struct {
+		const char *yaml;
+		enum dl_emu_wait_kind kind;
+		uint32_t ranks; /* that wait */
+	} cases[] = {
+		{ "{faults: [{at_ns: 1000, fault: lose_fcp, node: H_0_0_0_1, port: 1, share: 1}]}",
+		  DL_EMU_WAIT_FLOW_CONTROL, 4 },
+		{ "{faults: [{at_ns: 1000, fault: corrupt_fcp, node: S_0_0_0, port: 3, share: 1}]}",
+		  DL_EMU_WAIT_FLOW_CONTROL, 4 },
+		{ "{faults: [{at_ns: 500, fault: lose_fcp, node: H_0_0_0_1, port: 1, share: 0.5},"
+		  " {at_ns: 1000, fault: stop_draining, node: H_0_0_0_1}]}",
+		  DL_EMU_WAIT_ADAPTER, 4 },
+		{ "{retries: {count: 2}, faults: [{at_ns: 1000, fault: lose_fcp, node: H_0_0_0_1,"
+		  " port: 1, share: 1}]}",
+		  DL_EMU_WAIT_FLOW_CONTROL, 4 },
+		{ "{faults: [{at_ns: 1000, fault: lose_fcp, node: H_0_0_0_1, port: 1,"
+		  " share: 0.99}]}",
+		  DL_EMU_WAIT_NOTHING, 0 },
+		{ "{faults: [{at_ns: 1000, fault: lose_fcp, node: H_0_0_0_1, port: 1,"
+		  " for_ns: 5000000}]}",
+		  DL_EMU_WAIT_NOTHING, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(*cases); i++) {
+		struct dl_emu_program_wait who[4];
+		struct dl_emu_program *p;
+		struct dl_emu_wait wait[9];
+		struct dl_emu_result r;
+		struct emu_fixture w;
+		bool ends = !cases[i / 2].ranks;
+
+		emu_fixture_build(&w, (uint32_t[]){ 2, 1, 1 }, false, 2, NULL);
+		assert_int_equal(dl_emu_program_make("allreduce-ring:256K", 4, NULL, &p), 0);
+		r = run(&w, cases[i / 2].yaml, false, 1 + i % 2, p);
+		assert_int_equal(r.state, ends ? DL_EMU_DONE : DL_EMU_STUCK);
+		assert_int_equal(r.program.waiting, cases[i / 2].ranks);
+		assert_int_equal(dl_emu_result_finding(&r), !ends);
+		assert_int_equal(dl_emu_program_waits(p, who, 4), cases[i / 2].ranks);
+		assert_int_equal(dl_emu_waits(r.emu, wait, 9), !ends);
+		if (!ends)
+			assert_int_equal(wait[0].kind, cases[i / 2].kind);
+		assert_true(ends || dl_emu_now(r.emu) < UINT64_C(2000000000000));
+		dl_emu_result_free(&r);
+		dl_emu_program_free(p);
+		emu_fixture_free(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_formulas), cmocka_unit_test(test_chain),
-		cmocka_unit_test(test_begun),	 cmocka_unit_test(test_random),
-		cmocka_unit_test(test_order),	 cmocka_unit_test(test_acks),
-		cmocka_unit_test(test_late_ack), cmocka_unit_test(test_two),
-		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_hot_spot),
+		cmocka_unit_test(test_formulas),    cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_begun),	    cmocka_unit_test(test_random),
+		cmocka_unit_test(test_order),	    cmocka_unit_test(test_acks),
+		cmocka_unit_test(test_late_ack),    cmocka_unit_test(test_two),
+		cmocka_unit_test(test_refused),	    cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_hot_spot),    cmocka_unit_test(test_silent),
+		cmocka_unit_test(test_opensm_conf),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -346,7 +346,7 @@ static int emulate_tables(struct tool *tool, struct request *r, const struct too
 	if (!err && !r->sweep.step)
 		dl_emu_scenario_set_threads(scenario, r->sweep.threads);
 	run.scenario = scenario;
-	run.program = r->program;
+	run.program = r->program ? &program : NULL;
 	if (!err && r->sweep.step)
 		err = emulate_run_sweep(tool, r, in, scenario, status);
 	else if (!err && campaign_is_leader()) /* the other processes have nothing to do */

@@ -14,7 +14,7 @@ struct emulate_run {
 	const struct dl_tables *tables;
 	const struct tool_coords *coords;
 	const struct dl_emu_scenario *scenario;
-	const char *program; /* its name, or NULL */
+	const struct emulate_program *program; /* NULL: none */
 	struct dl_emu_result result;
 	double cpu_seconds;
 };

@@ -217,6 +217,32 @@ static json_t *emulate_starved_json(const struct emulate_run *r)
 	return list;
 }
 
+/* Of a run that stopped before its time: who waits for what. */
+static json_t *emulate_waits_json(const struct emulate_run *r)
+{
+	static const char *const kinds[] = {
+		[DL_EMU_WAIT_FLOW_CONTROL] = "flow_control",
+		[DL_EMU_WAIT_LINK] = "link",
+		[DL_EMU_WAIT_ADAPTER] = "adapter",
+	};
+	bool stuck = r->result.state == DL_EMU_STUCK;
+	uint32_t n = stuck ? dl_emu_waits(r->result.emu, NULL, 0) : 0;
+	struct dl_emu_wait *wait = calloc(n + 1, sizeof(*wait));
+	json_t *list = wait ? json_array() : NULL;
+
+	n = wait && stuck ? dl_emu_waits(r->result.emu, wait, n) : 0;
+	for (uint32_t i = 0; i < n; i++)
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:o, s:i, s:i, s:I, s:o, s:i}", "for", kinds[wait[i].kind],
+				  "guid", emulate_end_guid(r, wait[i].port), "port",
+				  r->fabric->ports[wait[i].port].num, "vl", wait[i].vl, "since_ns",
+				  (json_int_t)(wait[i].since / 1000), "from",
+				  emulate_end_guid(r, wait[i].src), "to_lid", wait[i].dlid));
+	free(wait);
+	return list;
+}
+
 static json_t *emulate_warnings_json(const struct emulate_run *r)
 {
 	json_t *list = json_array();
@@ -244,7 +270,7 @@ json_t *emulate_json(const struct emulate_run *r)
 
 	document = json_pack("{s:I, s:I, s:I, s:I, s:b, s:o, s:f, s:f, s:f, s:I, s:f, s:f, "
 			     "s:I,"
-			     " s:I, s:b, s:{s:I, s:I, s:I}, s:o, s:o, s:o, s:o, s:o}",
+			     " s:I, s:b, s:{s:I, s:I, s:I}, s:o, s:o, s:o, s:o, s:o, s:o}",
 			     "delivered_packets", (json_int_t)t->delivered, "injected_packets",
 			     (json_int_t)t->injected, "dropped_packets", (json_int_t)t->dropped,
 			     "in_flight", (json_int_t)t->in_flight, "deadlock", cycle->n > 0,
@@ -258,8 +284,8 @@ json_t *emulate_json(const struct emulate_run *r)
 			     "flow_control", "packets", (json_int_t)t->fcps, "lost",
 			     (json_int_t)t->fcps_lost, "initialise", (json_int_t)t->fcps_initialise,
 			     "drops", emulate_drops_json(t), "starved", emulate_starved_json(r),
-			     "qos", emulate_levels_json(r), "ports", emulate_ports_json(r),
-			     "warnings", emulate_warnings_json(r));
+			     "waits", emulate_waits_json(r), "qos", emulate_levels_json(r), "ports",
+			     emulate_ports_json(r), "warnings", emulate_warnings_json(r));
 	if (document && r->result.levels >> DL_EMU_MANAGEMENT & 1)
 		json_object_set_new(document, "management", emulate_management_json(r));
 	if (document && r->result.sample_ps)

@@ -10,6 +10,7 @@
 #include "emulate.h"
 
 #define CABLES 5 /* of those that made it wait */
+#define RANKS 5	 /* of those that wait at the end */
 
 struct hosts {
 	const struct dl_log *log;
@@ -115,6 +116,20 @@ static json_t *emulate_waited_json(const struct emulate_run *r)
 	return list;
 }
 
+/* A few of the ranks that did not come to their end. */
+static json_t *emulate_ranks_json(const struct dl_emu_program *p)
+{
+	struct dl_emu_program_wait wait[RANKS];
+	uint32_t n = dl_emu_program_waits(p, wait, RANKS);
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < n && i < RANKS; i++)
+		json_array_append_new(
+			list, json_pack("{s:I, s:I, s:b}", "rank", (json_int_t)wait[i].rank, "peer",
+					(json_int_t)wait[i].peer, "sends", wait[i].sends));
+	return list;
+}
+
 static json_t *emulate_gbytes(double bytes)
 {
 	return bytes > 0 ? json_real(bytes * 1e-9) : json_null();
@@ -126,15 +141,16 @@ json_t *emulate_program_json(const struct emulate_run *r)
 	const struct dl_emu_histogram *h = &dl_emu_level(r->result.emu, 0)->message;
 	struct dl_emu_latency m = dl_emu_latency_of(h);
 
-	return json_pack("{s:s, s:I, s:I, s:o, s:I, s:I, s:f, s:f, s:f, s:f, s:o, s:o, s:o}",
-			 "program", r->program, "ranks", (json_int_t)p->ranks, "ranks_waiting",
-			 (json_int_t)p->waiting, "time_ns",
+	return json_pack("{s:s, s:I, s:I, s:o, s:I, s:I, s:f, s:f, s:f, s:f, s:o, s:o, s:o, s:o}",
+			 "program", r->program->name, "ranks", (json_int_t)p->ranks,
+			 "ranks_waiting", (json_int_t)p->waiting, "time_ns",
 			 p->waiting ? json_null() : json_real(p->time / 1e3), "messages",
 			 (json_int_t)p->messages, "bytes", (json_int_t)p->bytes, "message_ns_mean",
 			 m.mean, "message_ns_p50", m.p50, "message_ns_p99", m.p99, "message_ns_max",
 			 h->count ? h->largest / 1e3 : 0.0, "algorithm_gbytes_per_s",
 			 emulate_gbytes(p->algorithm), "bus_gbytes_per_s", emulate_gbytes(p->bus),
-			 "waited_for", emulate_waited_json(r));
+			 "waited_for", emulate_waited_json(r), "waiting",
+			 emulate_ranks_json(r->program->program));
 }
 
 void emulate_program_print(const json_t *job, FILE *to)
@@ -144,6 +160,7 @@ void emulate_program_print(const json_t *job, FILE *to)
 		"program: {?time_ns}{ranks} ranks, {messages} messages, {bytes} bytes in "
 		"{time_ns:.0} ns{/}{!time_ns}{ranks_waiting} of {ranks} ranks wait for what does "
 		"not come{/}\n"
+		"{*waiting}rank {rank} waits for rank {peer}\n{/}"
 		"{?bus_gbytes_per_s}bandwidth: {algorithm_gbytes_per_s:.3} GB/s (algorithm), "
 		"{bus_gbytes_per_s:.3} GB/s (bus)\n{/}"
 		"messages: mean {message_ns_mean:.0} ns, p50 {message_ns_p50:.0} ns, p99 "

@@ -113,6 +113,28 @@ static void emulate_print_starved(const json_t *document, const struct emulate_r
 	}
 }
 
+static void emulate_print_waits(const json_t *document, const struct emulate_run *r, FILE *to)
+{
+	const json_t *list = tool_at(document, "waits"), *wait;
+	size_t i;
+
+	json_array_foreach(list, i, wait)
+	{
+		const char *what = json_string_value(tool_at(wait, "for"));
+
+		if (i == FEW) {
+			fprintf(to, "stalled: and %zu more\n", json_array_size(list) - FEW);
+			break;
+		}
+		fprintf(to, "stalled: \"%s\"", emulate_name_of(r, wait));
+		tool_print(to, wait, " port {port}, VL {vl}, since {since_ns} ns: ");
+		fprintf(to, "%s\n",
+			!strcmp(what, "link")	 ? "the link is down" :
+			!strcmp(what, "adapter") ? "the adapter behind it takes nothing in" :
+						   "all flow-control packets to it are lost");
+	}
+}
+
 /* Is there a packet in the loop with another SL than its path's, at either level? */
 static bool emulate_sets_sls(const struct emulate_run *r, const struct dl_cycle *cycle)
 {
@@ -177,6 +199,7 @@ void emulate_print(const json_t *document, const struct emulate_run *r, FILE *to
 	emulate_print_drops(document, to);
 	emulate_print_busiest(document, r, to);
 	emulate_print_starved(document, r, to);
+	emulate_print_waits(document, r, to);
 	emulate_print_deadlock(document, r, to);
 	emulate_print_warnings(document, to);
 }

@@ -193,6 +193,14 @@ told whatif six --fail H_3_3_0_1 --scenario incast.yaml
 told whatif six.net --fail S_2_2_0 --fail S_3_3_0 --fail H_0_0_0_1 --scenario few.yaml
 told grow whole.net -o grown --dim y
 told grow six.net -o grown --dim x --by -1
+# Every pair that is interrupted is named, and the first line says if there are any.
+if ! grep -q '; pairs are interrupted for a moment in 1 of them$' grown/steps.txt ||
+	! jq -e 'all(.steps[]; .pairs_interrupted == (.interrupted | length)) and
+		([.steps[] | select(.interrupted != []).configuration] == [true])' \
+		"json/grow.$runs.json" >/dev/null; then
+	echo "FAILED: grow names interrupted pairs"
+	exit 1
+fi
 for scenario in "$examples"/arbitrate-*.yaml; do
 	told arbitrate "$scenario"
 done

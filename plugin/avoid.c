@@ -74,10 +74,9 @@ static void avoid_compare(struct dl_engine *e, const struct dl_log *log, struct 
 		}
 		dl_route_avoid_text(item, sweep->fabric, text, sizeof(text));
 		dl_log(log,
-		       item->state == DL_ROUTE_AVOID_ONLY_WAY ||
-				       item->state == DL_ROUTE_AVOID_AMBIGUOUS ?
-			       DL_LOG_WARNING :
-			       DL_LOG_INFO,
+		       item->state == DL_ROUTE_AVOID_OUT || item->state == DL_ROUTE_AVOID_ABSENT ?
+			       DL_LOG_INFO :
+			       DL_LOG_WARNING,
 		       "%s:%u: %s", e->options.avoid, item->line, text);
 	}
 	for (uint32_t i = 0; e->in_force && e->in_force->avoided && i < e->in_force->avoided->n;

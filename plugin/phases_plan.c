@@ -471,7 +471,7 @@ static int phases_plan_transition(const struct dl_engine *e, struct dl_phases *p
 	p->opened.groups = NULL;
 	err = dl_transition_plan_after(&from, &p->opened, phases_history(e, p), &p->plan);
 	if (!err)
-		err = dl_transition_interrupted(&p->plan);
+		err = dl_transition_interrupted(&p->plan, NULL);
 	if (!err)
 		dl_transition_spare(&p->plan);
 	return err;

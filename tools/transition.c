@@ -12,6 +12,7 @@
 #include "tools/verify/verify.h"
 
 #define NAMED_HOSTS 8
+#define NAMED_PAIRS 4
 
 struct request {
 	struct tool_input_options old, new;
@@ -124,13 +125,39 @@ static json_t *transition_hosts(const struct dl_transition *t, const struct dl_t
 	return list;
 }
 
+/* The first pairs that are interrupted. */
+static json_t *transition_interrupted(const struct dl_transition *t,
+				      const struct dl_transition_waves *w)
+{
+	const struct dl_fabric *f = t->opened->fabric;
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < w->nstops; i++) {
+		const struct dl_fabric_node *sw = dl_fabric_switch_node(f, w->stops[i].sw);
+		uint32_t to = f->lid_port[w->stops[i].lid];
+
+		for (unsigned int p = 0; p <= sw->nports; p++) {
+			uint32_t from = dl_fabric_end_at(f, sw, p);
+
+			if (from != DL_NONE && from != to && f->ports[from].lid)
+				json_array_append_new(
+					list,
+					json_pack("{s:o, s:o}", "from",
+						  tool_json_node(f, f->ports[from].node), "to",
+						  tool_json_node(f, f->ports[to].node)));
+		}
+	}
+	return list;
+}
+
 static json_t *phased_json(const struct dl_transition *t, const struct dl_transition_waves *w)
 {
-	return json_pack("{s:b, s:o, s:b, s:i, s:I, s:I, s:I, s:I, s:I, s:o, s:b, s:I}", "safe",
-			 w->safe, "steps", transition_steps(w), "needs_drain", w->needs_drain,
-			 "phases", w->nsteps, "writes", (json_int_t)w->writes, "entries_closed",
-			 (json_int_t)w->entries_closed, "pairs_interrupted",
-			 (json_int_t)w->pairs_interrupted, "interrupted_writes",
+	return json_pack("{s:b, s:o, s:b, s:i, s:I, s:I, s:I, s:o, s:I, s:I, s:o, s:b, s:I}",
+			 "safe", w->safe, "steps", transition_steps(w), "needs_drain",
+			 w->needs_drain, "phases", w->nsteps, "writes", (json_int_t)w->writes,
+			 "entries_closed", (json_int_t)w->entries_closed, "pairs_interrupted",
+			 (json_int_t)w->pairs_interrupted, "interrupted",
+			 transition_interrupted(t, w), "interrupted_writes",
 			 (json_int_t)w->interrupted_writes, "reconnect_pairs",
 			 (json_int_t)w->reconnect_pairs, "reconnect_hosts", transition_hosts(t, w),
 			 "empties_groups", w->empties_groups, "group_ports_closed",
@@ -332,6 +359,19 @@ static void print_circle(const json_t *circle, FILE *to)
 	fputc('\n', to);
 }
 
+void transition_print_interrupted(const json_t *document, FILE *to)
+{
+	const json_t *pairs = tool_at(document, "interrupted"), *pair;
+	size_t i;
+
+	json_array_foreach(pairs, i, pair) if (i < NAMED_PAIRS)
+		tool_print(to, pair,
+			   i ? ", {from.name} to {to.name}" :
+			       "  interrupted for a moment: {from.name} to {to.name}");
+	if (i)
+		fprintf(to, "%s\n", i > NAMED_PAIRS ? ", ..." : "");
+}
+
 static void print_steps(const json_t *steps, FILE *to)
 {
 	const json_t *step;
@@ -375,6 +415,7 @@ static void transition_print(const json_t *d, FILE *to)
 	fprintf(to, tool_true_at(phased, "safe") ? "safe" : "UNSAFE");
 	tool_print(to, phased,
 		   "; {entries_closed} entries closed, {pairs_interrupted#pair} interrupted\n");
+	transition_print_interrupted(phased, to);
 	if (tool_true_at(phased, "empties_groups"))
 		fprintf(to, "multicast groups are empty meanwhile\n");
 	else if (tool_int_at(phased, "group_ports_closed"))

@@ -14,4 +14,7 @@ int transition_json(const struct dl_tables *old, const struct dl_tables *new,
 		    enum dl_transition_order order, const struct tool_coords *coords,
 		    const struct dl_log *log, FILE *plan, json_t **out);
 
+/* A line that names the first interrupted pairs of a document, if there are any. */
+void transition_print_interrupted(const json_t *document, FILE *to);
+
 #endif

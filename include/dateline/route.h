@@ -100,6 +100,7 @@ void dl_route_avoid_free(struct dl_route_avoid *a);
 enum dl_route_avoid_state {
 	DL_ROUTE_AVOID_ABSENT,	  /* the fabric has no such cable or switch */
 	DL_ROUTE_AVOID_AMBIGUOUS, /* several nodes have this name */
+	DL_ROUTE_AVOID_ADAPTER,	  /* a switch by the list, an adapter in the fabric */
 	DL_ROUTE_AVOID_OUT,	  /* no packet is sent across it */
 	DL_ROUTE_AVOID_ONLY_WAY	  /* it stays in use: some nodes are unreachable without it */
 };
@@ -111,7 +112,10 @@ struct dl_route_avoided_item {
 	const char *name;    /* as in the list */
 	unsigned int number; /* of the port; 0: a switch */
 	bool unused;	     /* set by the caller: switches have confirmed that nothing uses it */
-	/* DL_ROUTE_AVOID_ONLY_WAY: whom it would cut off, and the node of one of them. */
+	/*
+	 * DL_ROUTE_AVOID_ONLY_WAY: whom it would cut off, and the node of one of them.
+	 * DL_ROUTE_AVOID_ADAPTER: the node of its switch, or DL_NONE.
+	 */
 	uint32_t switches, adapters, example;
 };
 

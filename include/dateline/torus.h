@@ -162,7 +162,8 @@ int dl_torus_discover_again(const struct dl_fabric *f, const struct dl_torus_con
 /*
  * Find a torus again without a configuration, from the earlier sites of its switches:
  * only grid, fabric, nsites and site_sw of `before` need to be set.  Switches whose
- * cables contradict their site move.  *c becomes a configuration of what was found.
+ * cables contradict their site move.  *c becomes a configuration of what was found, unless
+ * c is NULL.
  * Returns 0, -EINVAL (hardly anything of it is left), -ENOMEM.
  */
 int dl_torus_recall(const struct dl_fabric *f, const struct dl_torus *before,

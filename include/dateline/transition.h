@@ -100,8 +100,9 @@ bool dl_transition_keeps_sls(const struct dl_tables *from, const struct dl_table
 /* The history that a plan leaves, with the orphans, when it has been carried out. */
 void dl_transition_history_take(struct dl_transition *t, struct dl_transition_history *out);
 
-/* Fill in whom it interrupts.  0 or -ENOMEM. */
-int dl_transition_interrupted(struct dl_transition *t);
+/* Fill in whom it interrupts, and name some in `out`, unless it is NULL.  0 or -ENOMEM. */
+struct dl_transition_waves;
+int dl_transition_interrupted(struct dl_transition *t, struct dl_transition_waves *out);
 
 /*
  * How many pairs of an end port and a LID must reconnect, since their path SL changes and
@@ -216,6 +217,14 @@ struct dl_transition_move {
 	uint8_t port;
 };
 
+#define DL_TRANSITION_STOPS 65536
+
+/* All end ports of a switch are interrupted on their way to a LID. */
+struct dl_transition_stop {
+	uint32_t sw;
+	uint16_t lid;
+};
+
 struct dl_transition_waves {
 	bool safe; /* at every moment */
 	bool needs_drain;
@@ -231,6 +240,8 @@ struct dl_transition_waves {
 	uint64_t entries_closed;    /* forwarding entries */
 	uint64_t mask_ports_closed; /* ports of groups */
 	uint64_t pairs_interrupted;
+	struct dl_transition_stop *stops; /* the first of them, up to DL_TRANSITION_STOPS */
+	uint32_t nstops, stops_cap;
 	uint64_t interrupted_writes; /* ... while so many are sent, at most */
 	uint64_t reconnect_pairs;    /* as dl_transition_reconnect() */
 	uint64_t followed;	     /* how often packets were, across a link, in all tries */

@@ -253,6 +253,16 @@ static uint32_t avoid_find_node(const struct avoid_line *l, const struct dl_fabr
 	return *ambiguous ? DL_NONE : found;
 }
 
+/* The switch of an adapter, as a node, or DL_NONE. */
+static uint32_t avoid_find_switch(const struct dl_fabric *f, uint32_t node)
+{
+	uint32_t sw = DL_NONE;
+
+	for (unsigned int p = 1; p <= f->nodes[node].nports && sw == DL_NONE; p++)
+		sw = dl_fabric_peer_switch(f, f->nodes[node].first_port + p);
+	return sw == DL_NONE ? DL_NONE : f->switches[sw];
+}
+
 static void avoid_resolve(const struct avoid_line *l, const char *name, const struct dl_fabric *f,
 			  struct dl_route_avoided_item *item)
 {
@@ -267,8 +277,8 @@ static void avoid_resolve(const struct avoid_line *l, const char *name, const st
 		return;
 	item->sw = f->nodes[node].sw;
 	if (!l->port) {
-		if (item->sw != DL_NONE)
-			item->state = DL_ROUTE_AVOID_OUT;
+		item->state = item->sw == DL_NONE ? DL_ROUTE_AVOID_ADAPTER : DL_ROUTE_AVOID_OUT;
+		item->example = item->sw == DL_NONE ? avoid_find_switch(f, node) : DL_NONE;
 		return;
 	}
 	if (f->ports[f->nodes[node].first_port + l->port].peer == DL_NONE)
@@ -407,6 +417,12 @@ void dl_route_avoid_text(const struct dl_route_avoided_item *item, const struct 
 		dl_text_append(out, size, item->number ? ": out of use" : ": passes nothing on");
 	else if (item->state == DL_ROUTE_AVOID_ABSENT)
 		dl_text_append(out, size, ": not in the fabric");
+	else if (item->state == DL_ROUTE_AVOID_ADAPTER)
+		dl_text_append(out, size,
+			       ": this is an adapter, through which nothing passes: remove the "
+			       "line, or name its switch, \"%s\"",
+			       item->example == DL_NONE ? "" :
+							  dl_fabric_node_name(f, item->example));
 	else if (item->state == DL_ROUTE_AVOID_AMBIGUOUS)
 		dl_text_append(out, size,
 			       ": stays in use: several nodes have this name; use a GUID");

@@ -19,9 +19,10 @@
  * spared; 4. then round by round, of each ring, the slow hop taken out that is busier than
  * all hops without a slow cable; 5. nothing but turns.
  *
- * The emulator carries a little less across slow cables than their rate: while one takes a
- * packet, others wait behind it.  So of the trials whose busiest channel is no busier
- * than those of 1 and 2, the one is used that is best if slow cables carry SLOW_SHARE.
+ * While a slow cable takes a packet, others wait behind it: the emulator carries less across
+ * slow cables than their rate.  So of the trials whose busiest channel is no busier than
+ * those of 1 and 2, the one is used that is best if slow cables carry SLOW_SHARE; and where
+ * that hardly differs, the one in which packets hold each other up the least, weigh_waits().
  *
  * So the result carries at least what the fabric carries without its slow cables, and with
  * all cables alike.  It depends on the arguments alone.  A fabric without slow cables is
@@ -37,6 +38,8 @@
 
 #define ROUNDS 3
 #define SLOW_SHARE 0.9 /* of its rate that a slow cable carries: see Measure */
+#define HARDLY 0.88    /* the ratio of two costs that hardly differ */
+#define BUSY 0.9       /* of the load that 1 and 2 carry: there, waiting is compared */
 
 /* ---- turns --------------------------------------------------------------- */
 
@@ -81,10 +84,11 @@ struct weigh {
 };
 
 struct weigh_plan {
-	bool alike, spare, bounds;
+	bool alike, spare;
 	uint32_t *out, nout; /* cables out of use, by a port */
 	double load;	     /* of the busiest channel */
 	double cost;	     /* the same, where slow cables carry less */
+	double waits;	     /* weigh_waits() */
 };
 
 /* Route by a plan. */
@@ -113,6 +117,26 @@ static int weigh_route(const struct weigh *w, const struct weigh_plan *plan, boo
 	return err;
 }
 
+/*
+ * How much packets hold each other up at this part of the load at which a channel with the
+ * load `limit` is full.  A channel is a queue M/M/1: a packet waits for time * busy /
+ * (1 - busy), and each one that waits holds up others behind it for its own time.
+ */
+static double weigh_waits(const struct weigh *w, const struct dl_tables_load *load, double limit)
+{
+	const struct dl_fabric *f = w->p->whole->fabric;
+	double sum = 0;
+
+	for (uint32_t p = 0; p < f->nports; p++) {
+		double time = 1.0 / w->speeds.rate[p];
+		double busy = load->flows[p] * time * BUSY / limit;
+
+		if (dl_fabric_joins_switches(f, p))
+			sum += load->flows[p] * time * time * busy / (1 - busy);
+	}
+	return sum;
+}
+
 /* The loads of all hops, and of the busiest channel. */
 static void weigh_loads(struct weigh *w, const struct dl_tables_load *load, struct weigh_plan *plan)
 {
@@ -136,6 +160,7 @@ static void weigh_loads(struct weigh *w, const struct dl_tables_load *load, stru
 		    here > w->rest)
 			w->rest = here;
 	}
+	plan->waits = weigh_waits(w, load, fmin(plan->load, w->limit));
 	for (uint32_t hop = 0; hop < f->nswitches * DL_TORUS_DIRS; hop++) {
 		uint32_t sw = hop / DL_TORUS_DIRS, first = f->nodes[f->switches[sw]].first_port;
 		const uint8_t *ports = dl_torus_group(t, sw, hop % DL_TORUS_DIRS);
@@ -156,7 +181,7 @@ static int weigh_trial(struct weigh *w, struct weigh_plan *plan)
 	struct dl_tables_load load;
 	int err = weigh_route(w, plan, true, &r);
 
-	plan->load = plan->cost = INFINITY;
+	plan->load = plan->cost = plan->waits = INFINITY;
 	if (!err && !r.report.timed_out) {
 		err = dl_tables_load_count(r.tables, NULL, w->among, NULL, &load);
 		if (!err) {
@@ -218,12 +243,10 @@ static int weigh_try(struct weigh *w, struct weigh_plan *plan, struct weigh_plan
 {
 	uint32_t *own = best->out;
 	int err = weigh_trial(w, plan);
-	/* Of equals the first that has cables in use as they come. */
-	bool better =
-		plan->load <= w->limit &&
-		(plan->cost < best->cost || (plan->cost == best->cost && best->bounds && !bounds));
+	bool better = plan->load <= w->limit &&
+		      (plan->cost < HARDLY * best->cost ||
+		       (plan->waits < best->waits && HARDLY * plan->cost <= best->cost));
 
-	plan->bounds = bounds;
 	if (bounds)
 		better = plan->load < w->limit || better;
 	if (bounds && plan->load < w->limit)
@@ -257,7 +280,7 @@ static int weigh_search(struct weigh *w, struct weigh_plan *best)
 	struct weigh_plan plan = { .alike = true };
 	int err;
 
-	best->load = best->cost = w->limit = INFINITY;
+	best->load = best->cost = best->waits = w->limit = INFINITY;
 	/* What cannot go out may be listed in each round. */
 	best->out = dl_arena_array(&w->arena, (ROUNDS + 1ul) * f->nports + 1, sizeof(*best->out));
 	plan.out = dl_arena_array(&w->arena, (ROUNDS + 1ul) * f->nports + 1, sizeof(*plan.out));

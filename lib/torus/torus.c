@@ -413,7 +413,7 @@ int dl_torus_recall(const struct dl_fabric *f, const struct dl_torus *before,
 	if (err)
 		return err;
 	err = dl_torus_report_off_torus(*out, log);
-	if (!err)
+	if (!err && c)
 		err = dl_torus_describe(*out, MAX_RECALLED, c);
 	if (err)
 		discover_drop(out);

@@ -39,6 +39,15 @@ int dl_transition_close_in_groups(struct dl_tables *t, uint32_t s, const uint64_
 /* By LID, into zeroed memory: does an entry differ?  Row by row, as they lie in memory. */
 void dl_transition_changed_lids(const struct dl_tables *a, const struct dl_tables *b, bool *lids);
 
+/* Note that what a switch sends to a LID is interrupted, if there is memory. */
+static inline void dl_transition_note_stop(struct dl_transition_waves *out, uint32_t sw,
+					   uint16_t lid)
+{
+	if (out && out->nstops < DL_TRANSITION_STOPS &&
+	    dl_array_room(out->stops, out->nstops, 1, &out->stops_cap))
+		out->stops[out->nstops++] = (struct dl_transition_stop){ sw, lid };
+}
+
 /* End ports with a LID, by switch, into zeroed memory. */
 void dl_transition_count_ends(const struct dl_fabric *f, uint32_t *ends);
 

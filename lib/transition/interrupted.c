@@ -18,6 +18,7 @@ struct interruption {
 	struct dl_transition *t;
 	struct dl_tables_paths *held, *closed, *opened;
 	uint32_t *ends; /* by switch: end ports with a LID */
+	struct dl_transition_waves *out;
 };
 
 /* Pairs to one LID. */
@@ -37,8 +38,10 @@ static uint64_t interrupted_pairs(struct interruption *i, uint32_t lid)
 			dl_tables_paths_to(i->opened, lid);
 		opened = true;
 		/* A port's packets to itself are none. */
-		if (dl_tables_paths_arrive(i->opened, s))
-			n += i->ends[s] - (s == home);
+		if (!dl_tables_paths_arrive(i->opened, s) || i->ends[s] == (s == home))
+			continue;
+		n += i->ends[s] - (s == home);
+		dl_transition_note_stop(i->out, s, lid);
 	}
 	return n;
 }
@@ -67,10 +70,10 @@ void dl_transition_count_ends(const struct dl_fabric *f, uint32_t *ends)
 	}
 }
 
-int dl_transition_interrupted(struct dl_transition *t)
+int dl_transition_interrupted(struct dl_transition *t, struct dl_transition_waves *out)
 {
 	const struct dl_fabric *f = t->opened->fabric;
-	struct interruption i = { .t = t };
+	struct interruption i = { .t = t, .out = out };
 	struct dl_arena arena = { 0 };
 	bool *closed = dl_arena_zalloc(&arena, t->held->stride);
 	int err = closed ? 0 : -ENOMEM;

@@ -59,7 +59,7 @@ static int waves_phases(struct waves *w, struct dl_transition *t)
 	int err = dl_transition_check_phases(t, &w->out->safe);
 
 	if (!err)
-		err = dl_transition_interrupted(t);
+		err = dl_transition_interrupted(t, w->out);
 	if (!err)
 		err = waves_plain_step(w, DL_TRANSITION_CLOSE, shut, t->writes_close, true);
 	if (!err && t->maps_changed)
@@ -293,5 +293,6 @@ void dl_transition_waves_release(struct dl_transition_waves *w)
 {
 	free(w->steps);
 	free(w->moves);
+	free(w->stops);
 	memset(w, 0, sizeof(*w));
 }

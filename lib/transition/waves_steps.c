@@ -194,7 +194,10 @@ int dl_waves_count_interrupted(struct waves *w)
 			    !waves_is_stopped(w, e, i, lid, s))
 				continue;
 			w->stopped[i][s] = true;
+			if (w->ends[s] == (s == home))
+				continue;
 			w->out->pairs_interrupted += w->ends[s] - (s == home);
+			dl_transition_note_stop(w->out, s, lid);
 		}
 	}
 	dl_tables_paths_free(held);

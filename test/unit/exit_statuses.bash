@@ -108,6 +108,8 @@ echo 'cable S_0_0_0/1' >avoid
 ends 0 'out of use' /dev/null route t.net -o v.dls --avoid avoid
 echo 'switch S_9_9_9' >avoid
 ends 1 'not in the fabric' /dev/null route t.net -o v.dls --avoid avoid
+echo 'switch H_1_0_0_1' >avoid
+ends 1 'this is an adapter.*name its switch, "S_1_0_0"' /dev/null route t.net -o v.dls --avoid avoid
 # Two switches of one description: neither is taken for the other.
 sed '/^Switch.*"S_1_1_0"/s/# "S_1_1_0"/# "S_0_0_0"/' t.net >same-names.net
 echo 'switch S_0_0_0' >avoid
@@ -133,6 +135,12 @@ for run in '0 y proven' '1 x proven' '0 x any-sl'; do
 		-o grown >/dev/null
 	[[ $? == "$want" ]] || { echo "FAILED: grow $run"; failed=$((failed + 1)); }
 done
+# Names that do not go by coordinates: new ones are different.
+sed -E 's/"([SH])_(.)_(.)_/"\1_\3_\2_/g' g.net >turned.net
+"$dateline" grow turned.net --torus-config g.torus.conf --dim y --columns 15 -q -o grown >/dev/null
+[[ $(grep -c S_0_4_0_new grown/001.net) -gt 0 &&
+	-z $(grep -o '# "S_[^"]*" base' grown/001.net | sort | uniq -d) ]] ||
+	{ echo "FAILED: grow gives names twice"; failed=$((failed + 1)); }
 ends 2 'radix 3' /dev/null grow g.net --torus-config g.torus.conf --dim z --by -1 -o grown
 ends 2 'radix 1' /dev/null grow t.net -o grown
 ends 2 'is needed' /dev/null grow t.net

@@ -161,6 +161,8 @@ emulated sweep whole "$examples/emulate-uniform.yaml" --sweep load=0.1:0.5:0.2
 echo 'pairs: true' | cat "$examples/emulate-uniform.yaml" - >pairs.yaml
 emulated pairs whole pairs.yaml
 told emulate whole --program allreduce-ring:64K
+echo '{faults: [{at_ns: 1000, fault: lose_fcp, node: H_0_0_0_1, port: 1, share: 1}]}' >silent.yaml
+told emulate whole --program allreduce-ring:64K --scenario silent.yaml
 (echo 'congestion: {}' && cat "$examples/emulate-uniform.yaml") >congested.yaml
 emulated congested whole congested.yaml
 (echo 'retries: {}' && cat "$examples/emulate-faults.yaml") >retried.yaml
@@ -193,6 +195,14 @@ told whatif six --fail H_3_3_0_1 --scenario incast.yaml
 told whatif six.net --fail S_2_2_0 --fail S_3_3_0 --fail H_0_0_0_1 --scenario few.yaml
 told grow whole.net -o grown --dim y
 told grow six.net -o grown --dim x --by -1
+# Every pair that is interrupted is named, and the first line says if there are any.
+if ! grep -q '; pairs are interrupted for a moment in 1 of them$' grown/steps.txt ||
+	! jq -e 'all(.steps[]; .pairs_interrupted == (.interrupted | length)) and
+		([.steps[] | select(.interrupted != []).configuration] == [true])' \
+		"json/grow.$runs.json" >/dev/null; then
+	echo "FAILED: grow names interrupted pairs"
+	exit 1
+fi
 for scenario in "$examples"/arbitrate-*.yaml; do
 	told arbitrate "$scenario"
 done

@@ -530,7 +530,7 @@ static void check_interrupted(struct draw *d, const struct pair *p, struct tally
 	make_alike(d, sets[0]);
 	make_alike(d, sets[1]);
 	assert_int_equal(dl_transition_plan(sets[0], sets[1], &t), 0);
-	assert_int_equal(dl_transition_interrupted(&t), 0);
+	assert_int_equal(dl_transition_interrupted(&t, NULL), 0);
 	for (uint32_t src = 0; src < f->nports; src++)
 		for (uint32_t lid = 1; lid <= f->top_lid; lid++)
 			n += f->ports[src].lid && dl_fabric_is_end_port(f, src) &&

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "grow.h"
+#include "tools/transition.h"
 
 #define MAX_COLUMNS 65535
 
@@ -82,7 +83,8 @@ static void grow_print_step(const json_t *step, FILE *to)
 	if (tool_true_at(step, "configuration"))
 		tool_print(to, step, "  path SLs of {sl_changes#pair} of adapters change\n");
 	if (tool_int_at(step, "pairs_interrupted"))
-		tool_print(to, step, "  {pairs_interrupted#pair} interrupted for a moment\n");
+		tool_print(to, step, "  {pairs_interrupted#pair} interrupted\n");
+	transition_print_interrupted(step, to);
 	if (tool_int_at(step, "sl_changes"))
 		fprintf(to, "  restart what runs between them when this step is done%s\n",
 			tool_int_at(step, "reconnect_pairs") ? "; until then it is not safe" :
@@ -95,10 +97,16 @@ static void grow_print_step(const json_t *step, FILE *to)
 static void grow_print(const json_t *document, FILE *to)
 {
 	const json_t *step;
-	size_t i;
+	size_t i, interrupting = 0;
 
+	json_array_foreach(tool_at(document, "steps"), i, step)
+		interrupting += tool_int_at(step, "pairs_interrupted") > 0;
 	tool_print(to, document, "from {from} to {to} ");
-	fprintf(to, "in %zu steps\n", json_array_size(tool_at(document, "steps")));
+	fprintf(to, "in %zu steps; ", i);
+	if (interrupting)
+		fprintf(to, "pairs are interrupted for a moment in %zu of them\n", interrupting);
+	else
+		fprintf(to, "no pair is interrupted\n");
 	json_array_foreach(tool_at(document, "steps"), i, step) grow_print_step(step, to);
 }
 

@@ -78,6 +78,12 @@ static int grow_add_node(struct grow_plan *p, uint32_t like, const uint32_t c[DL
 	len = snprintf(name, sizeof(name), "%c_%u_%u_%u", host ? 'H' : 'S', c[0], c[1], c[2]);
 	if (host)
 		snprintf(name + len, sizeof(name) - len, "_%u", host);
+	/* Names need not go by coordinates. */
+	for (uint32_t i = 0, n = f->nnodes; i < n; i++)
+		if (!strcmp(dl_fabric_node_name(f, i), name)) {
+			dl_text_append(name, sizeof(name), "_new");
+			break;
+		}
 	err = dl_fabric_add_node(f, from.type, from.nports, guid, name, node);
 	if (!err)
 		err = dl_fabric_set_desc(f, *node, name);

@@ -66,27 +66,24 @@ static int grow_reconfigure(struct grow_walk *w, const struct dl_torus_grid *gri
 	if (!wanted.site_sw)
 		return -ENOMEM;
 	for (uint32_t site = 0; site < wanted.nsites; site++) {
-		uint32_t sw, node;
+		uint32_t sw, node = DL_NONE;
 
 		dl_torus_site_coord(grid, site, c);
 		sw = w->p->site_sw[dl_torus_site(&w->p->large, c)];
-		node = sw == DL_NONE ?
-			       DL_NONE :
-			       dl_fabric_find_guid(f,
+		if (sw != DL_NONE)
+			node = dl_fabric_find_guid(f,
 						   w->p->all->nodes[w->p->all->switches[sw]].guid);
 		wanted.site_sw[site] = node == DL_NONE ? DL_NONE : f->nodes[node].sw;
 	}
-	err = dl_torus_recall(f, &wanted, NULL, &w->after, out);
+	err = dl_torus_recall(f, &wanted, NULL, NULL, out);
+	for (uint32_t site = 0; !err && site < wanted.nsites; site++) {
+		dl_torus_site_coord(grid, site, c);
+		if (grow_is_new(w->p, w->p->site_sw[dl_torus_site(&w->p->large, c)]))
+			wanted.site_sw[site] = DL_NONE;
+	}
 	if (!err) {
 		known = **out;
 		known.site_sw = wanted.site_sw;
-		for (uint32_t site = 0; site < wanted.nsites; site++) {
-			dl_torus_site_coord(grid, site, c);
-			if (grow_is_new(w->p, w->p->site_sw[dl_torus_site(&w->p->large, c)]))
-				known.site_sw[site] = DL_NONE;
-		}
-		dl_torus_config_free(w->after);
-		w->after = NULL;
 		err = dl_torus_describe(&known, GROW_SEEDS, &w->after);
 	}
 	free(wanted.site_sw);
@@ -281,6 +278,8 @@ static int grow_judge(const struct dl_tables *old, const struct dl_tables *new, 
 	json_object_set_new(step, "pairs_interrupted",
 			    json_integer(tool_int_at(step, "pairs_interrupted") +
 					 tool_int_at(phased, "pairs_interrupted")));
+	json_array_extend(json_object_get(step, "interrupted"),
+			  json_object_get(phased, "interrupted"));
 	json_object_set_new(step, "reconnect_pairs",
 			    json_integer(tool_int_at(step, "reconnect_pairs") +
 					 tool_int_at(phased, "reconnect_pairs")));
@@ -393,8 +392,9 @@ int grow_steps(struct tool *tool, struct grow_plan *p, const struct tool_input *
 	if (!err)
 		err = grow_write(&w, 0, NULL);
 	for (uint32_t n = 1; !err && n <= p->nsteps; n++) {
-		json_t *step = json_pack("{s:i, s:b, s:i, s:i}", "step", n, "safe", true,
-					 "pairs_interrupted", 0, "reconnect_pairs", 0);
+		json_t *step = json_pack("{s:i, s:b, s:i, s:[], s:i}", "step", n, "safe", true,
+					 "pairs_interrupted", 0, "interrupted", "reconnect_pairs",
+					 0);
 
 		dl_progress(&tool->log, "routing", " steps", n, p->nsteps);
 		err = step ? grow_take_step(&w, n, step) : -ENOMEM;

@@ -162,7 +162,7 @@ echo 'pairs: true' | cat "$examples/emulate-uniform.yaml" - >pairs.yaml
 emulated pairs whole pairs.yaml
 told emulate whole --program allreduce-ring:64K
 echo '{faults: [{at_ns: 1000, fault: lose_fcp, node: H_0_0_0_1, port: 1, share: 1}]}' >silent.yaml
-told emulate whole --program allreduce-ring:64K --scenario silent.yaml
+emulated silent whole silent.yaml --program allreduce-ring:64K
 (echo 'congestion: {}' && cat "$examples/emulate-uniform.yaml") >congested.yaml
 emulated congested whole congested.yaml
 (echo 'retries: {}' && cat "$examples/emulate-faults.yaml") >retried.yaml
@@ -217,6 +217,10 @@ for name in whole large any loop unknown lost services; do
 	shown $name
 done
 shown whole --emulation json/emulate.pairs.json --counters counted
+shown whole --emulation json/emulate.silent.json
+shown whole --emulation json/emulate.congested.json
+shown six --emulation json/emulate.retried.json
+shown whole --emulation json/emulate.watched.json
 shown whole --emulation json/emulate.management.json
 shown hurt --earlier whole
 shown fast --earlier large --earlier whole --earlier hurt

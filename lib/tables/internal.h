@@ -138,21 +138,6 @@ struct dl_tables_dump {
 int dl_tables_dump_read(struct dl_tables_dump *d, FILE *from, const char *name,
 			const struct dl_log *log, int (*line)(struct dl_tables_dump *d));
 
-/* One number of a line. */
-struct dl_tables_field {
-	const char *before; /* text that must stand before it, or NULL */
-	int base;	    /* of dl_text_number() */
-	uint64_t max;
-	const char *what; /* for messages: what is expected */
-};
-
-/* Read `n` numbers one after the other.  0, or -EINVAL after a message. */
-int dl_tables_dump_fields(struct dl_tables_dump *d, const struct dl_tables_field *fields,
-			  unsigned int n, uint64_t *values);
-
-#define DL_TABLES_FIELDS(d, fields, values) \
-	dl_tables_dump_fields(d, fields, sizeof(fields) / sizeof(*fields), values)
-
 /*
  * Read a GUID and find its node; that of a switch becomes the one whose lines
  * follow.  0, or -EINVAL after a message.

@@ -8,7 +8,7 @@
  * tree with every switch behind the next one on its way.
  * That is O(switches) for each LID, however long the ways are.
  *
- * Entries for one LID lie far apart in the tables, so DL_TABLES_REACH_BLOCK of them are turned
+ * Entries for one LID lie far apart in the tables, so DL_TABLES_PATHS_BLOCK of them are turned
  * round at a time.
  */
 #include <errno.h>
@@ -19,6 +19,12 @@
 
 #define APART 64 /* bytes, so that columns do not fall into one set of a cache */
 #define AHEAD 16 /* rows that are fetched before they are read */
+
+/* How a switch's ports are numbered. */
+struct dl_tables_paths_ports {
+	uint32_t first; /* port index of port 0 */
+	uint32_t n;	/* without port 0 */
+};
 
 /* Does this entry hand the packet to its destination? */
 static bool hands_over(const struct dl_fabric *f, uint32_t out, uint16_t lid)
@@ -32,141 +38,131 @@ static bool hands_over(const struct dl_fabric *f, uint32_t out, uint16_t lid)
  * Walk from one switch to the destination, or to what is known.  A port that
  * leads to another switch hands nothing over.
  */
-static void paths_walk(struct dl_tables_reach *b, uint32_t sw, uint16_t lid)
+static void paths_walk(struct dl_tables_paths *p, uint32_t sw, uint16_t lid)
 {
 	uint32_t n = 0, length = 0;
 	uint8_t end = DL_TABLES_FAILS;
 
 	do {
-		uint32_t out = b->ports[sw].first + b->column[sw];
+		uint32_t out = p->ports[sw].first + p->column[sw];
 
-		b->state[sw] = DL_TABLES_WALKING;
-		b->walk[n++] = sw;
-		if (b->column[sw] > b->ports[sw].n)
+		p->state[sw] = DL_TABLES_WALKING;
+		p->walk[n++] = sw;
+		if (p->column[sw] > p->ports[sw].n)
 			break;
-		b->out[sw] = out;
-		sw = b->next[out];
+		p->out[sw] = out;
+		sw = p->next[out];
 		if (sw == DL_NONE)
-			end = hands_over(b->t->fabric, out, lid) ? DL_TABLES_ARRIVES :
+			end = hands_over(p->t->fabric, out, lid) ? DL_TABLES_ARRIVES :
 								   DL_TABLES_FAILS;
-		else if (b->state[sw] == DL_TABLES_ARRIVES)
+		else if (p->state[sw] == DL_TABLES_ARRIVES)
 			end = DL_TABLES_ARRIVES;
-	} while (sw != DL_NONE && b->state[sw] == DL_TABLES_UNKNOWN);
-	if (sw != DL_NONE && b->state[sw] != DL_TABLES_WALKING)
-		length = b->length[sw];
+	} while (sw != DL_NONE && p->state[sw] == DL_TABLES_UNKNOWN);
+	if (sw != DL_NONE && p->state[sw] != DL_TABLES_WALKING)
+		length = p->length[sw];
 	while (n--) {
-		b->state[b->walk[n]] = end;
-		b->length[b->walk[n]] = ++length;
+		p->state[p->walk[n]] = end;
+		p->length[p->walk[n]] = ++length;
 		if (end == DL_TABLES_ARRIVES)
-			b->order[b->norder++] = b->walk[n];
+			p->order[p->norder++] = p->walk[n];
 	}
 }
 
-void dl_tables_reach_turn(struct dl_tables_reach *b, uint32_t lid)
+/* Copy the columns of a block of LIDs. */
+static void paths_turn(struct dl_tables_paths *p, uint32_t block)
 {
-	b->filled = NULL;
-	for (uint32_t s = 0; s < b->t->fabric->nswitches; s++) {
-		const uint8_t *row = b->t->lft + s * (size_t)b->t->stride + lid;
+	p->block = block;
+	p->filled = NULL;
+	for (uint32_t s = 0; s < p->t->fabric->nswitches; s++) {
+		const uint8_t *row =
+			p->t->lft + s * (size_t)p->t->stride + block * DL_TABLES_PATHS_BLOCK;
 
-		__builtin_prefetch(row + AHEAD * (size_t)b->t->stride);
-		for (uint32_t i = 0; i < DL_TABLES_REACH_BLOCK; i++)
-			b->columns[i * b->apart + s] = row[i];
+		__builtin_prefetch(row + AHEAD * (size_t)p->t->stride);
+		for (uint32_t i = 0; i < DL_TABLES_PATHS_BLOCK; i++)
+			p->columns[i * p->apart + s] = row[i];
 	}
-}
-
-void dl_tables_reach_choose(struct dl_tables_reach *b, uint16_t lid)
-{
-	b->column = &b->columns[lid % DL_TABLES_REACH_BLOCK * b->apart];
 }
 
 /*
  * Is the tree the one at hand, but for the root's port?  A switch and the adapters
  * attached to it mostly share theirs.
  */
-static bool has_same_tree(struct dl_tables_reach *b, uint32_t home, uint16_t lid)
+static bool has_same_tree(struct dl_tables_paths *p, uint32_t home, uint16_t lid)
 {
-	uint32_t n = b->t->fabric->nswitches, out;
+	uint32_t n = p->t->fabric->nswitches, out;
 
-	if (!b->filled || home != b->home || b->column[home] > b->ports[home].n)
+	if (!p->filled || home != p->home || p->column[home] > p->ports[home].n)
 		return false;
-	out = b->ports[home].first + b->column[home];
-	if (b->next[out] != DL_NONE || !hands_over(b->t->fabric, out, lid) ||
-	    memcmp(b->column, b->filled, home) ||
-	    memcmp(b->column + home + 1, b->filled + home + 1, n - home - 1))
+	out = p->ports[home].first + p->column[home];
+	if (p->next[out] != DL_NONE || !hands_over(p->t->fabric, out, lid) ||
+	    memcmp(p->column, p->filled, home) ||
+	    memcmp(p->column + home + 1, p->filled + home + 1, n - home - 1))
 		return false;
-	b->out[home] = out;
+	p->out[home] = out;
 	return true;
 }
 
-void dl_tables_reach_fill(struct dl_tables_reach *b, uint16_t lid)
+void dl_tables_paths_choose(struct dl_tables_paths *p, uint16_t lid)
 {
-	uint32_t s, home = dl_fabric_access_switch(b->t->fabric, b->t->fabric->lid_port[lid]);
+	if (lid / DL_TABLES_PATHS_BLOCK != p->block)
+		paths_turn(p, lid / DL_TABLES_PATHS_BLOCK);
+	p->column = &p->columns[lid % DL_TABLES_PATHS_BLOCK * p->apart];
+}
 
-	dl_tables_reach_choose(b, lid);
-	if (has_same_tree(b, home, lid))
+void dl_tables_paths_to(struct dl_tables_paths *p, uint16_t lid)
+{
+	uint32_t n = p->t->fabric->nswitches;
+	uint32_t home = dl_fabric_access_switch(p->t->fabric, p->t->fabric->lid_port[lid]);
+
+	dl_tables_paths_choose(p, lid);
+	if (has_same_tree(p, home, lid))
 		return;
-	memset(b->state, DL_TABLES_UNKNOWN, b->t->fabric->nswitches);
-	b->norder = 0;
-	for (s = 0; s < b->t->fabric->nswitches; s++)
-		if (b->state[s] == DL_TABLES_UNKNOWN)
-			paths_walk(b, s, lid);
-	b->home = home;
-	b->filled = home != DL_NONE && b->state[home] == DL_TABLES_ARRIVES ? b->column : NULL;
+	memset(p->state, DL_TABLES_UNKNOWN, n);
+	p->norder = 0;
+	for (uint32_t s = 0; s < n; s++)
+		if (p->state[s] == DL_TABLES_UNKNOWN)
+			paths_walk(p, s, lid);
+	p->home = home;
+	p->filled = home != DL_NONE && p->state[home] == DL_TABLES_ARRIVES ? p->column : NULL;
 }
 
-int dl_tables_reach_init(struct dl_tables_reach *b, struct dl_arena *arena,
-			 const struct dl_tables *t, const uint32_t *next)
+static bool paths_allocate(struct dl_tables_paths *p)
 {
-	const struct dl_fabric *f = t->fabric;
+	const struct dl_fabric *f = p->t->fabric;
 	uint32_t n = f->nswitches + 1;
-	struct dl_tables_reach_ports *ports = dl_arena_array(arena, n, sizeof(*ports));
 
-	for (uint32_t s = 0; ports && s < f->nswitches; s++)
-		ports[s] = (struct dl_tables_reach_ports){ dl_fabric_switch_node(f, s)->first_port,
-							   dl_fabric_switch_node(f, s)->nports };
-	b->t = t;
-	b->ports = ports;
-	b->next = next;
-	b->apart = (n / APART | 1) * APART + 2 * APART;
-	b->columns = dl_arena_array(arena, b->apart, DL_TABLES_REACH_BLOCK);
-	b->order = dl_arena_array(arena, n, sizeof(*b->order));
-	b->out = dl_arena_array(arena, n, sizeof(*b->out));
-	b->walk = dl_arena_array(arena, n, sizeof(*b->walk));
-	b->length = dl_arena_array(arena, n, sizeof(*b->length));
-	b->state = dl_arena_alloc(arena, n);
-	return ports && b->length && b->order && b->out && b->walk && b->state && b->columns ?
-		       0 :
-		       -ENOMEM;
+	p->apart = (n / APART | 1) * APART + 2 * APART;
+	p->columns = dl_arena_array(&p->arena, p->apart, DL_TABLES_PATHS_BLOCK);
+	p->ports = dl_arena_array(&p->arena, n, sizeof(*p->ports));
+	p->next = dl_arena_array(&p->arena, f->nports, sizeof(*p->next));
+	p->order = dl_arena_array(&p->arena, n, sizeof(*p->order));
+	p->out = dl_arena_array(&p->arena, n, sizeof(*p->out));
+	p->walk = dl_arena_array(&p->arena, n, sizeof(*p->walk));
+	p->length = dl_arena_array(&p->arena, n, sizeof(*p->length));
+	p->state = dl_arena_alloc(&p->arena, n);
+	return p->columns && p->ports && p->next && p->order && p->out && p->walk && p->length &&
+	       p->state;
 }
-
-uint32_t *dl_tables_next_switches(struct dl_arena *arena, const struct dl_fabric *f)
-{
-	uint32_t *next = dl_arena_array(arena, f->nports, sizeof(*next));
-
-	for (uint32_t p = 0; next && p < f->nports; p++)
-		next[p] = f->ports[p].num ? dl_fabric_peer_switch(f, p) : DL_NONE;
-	return next;
-}
-
-/* ---- LID by LID --------------------------------------------------------- */
-
-struct dl_tables_paths {
-	struct dl_arena arena;
-	struct dl_tables_reach of;
-	uint32_t block; /* of LIDs, whose columns are there; DL_NONE: none */
-};
 
 int dl_tables_paths_new(const struct dl_tables *t, struct dl_tables_paths **out)
 {
+	const struct dl_fabric *f = t->fabric;
 	struct dl_tables_paths *p = calloc(1, sizeof(*p));
-	uint32_t *next = p ? dl_tables_next_switches(&p->arena, t->fabric) : NULL;
-	int err = next ? dl_tables_reach_init(&p->of, &p->arena, t, next) : -ENOMEM;
 
-	if (err) {
-		dl_tables_paths_free(p);
-		return err;
-	}
+	if (!p)
+		return -ENOMEM;
+	p->t = t;
 	p->block = DL_NONE;
+	if (!paths_allocate(p)) {
+		dl_tables_paths_free(p);
+		return -ENOMEM;
+	}
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		p->ports[s] =
+			(struct dl_tables_paths_ports){ dl_fabric_switch_node(f, s)->first_port,
+							dl_fabric_switch_node(f, s)->nports };
+	for (uint32_t i = 0; i < f->nports; i++)
+		p->next[i] = f->ports[i].num ? dl_fabric_peer_switch(f, i) : DL_NONE;
 	*out = p;
 	return 0;
 }
@@ -178,23 +174,14 @@ void dl_tables_paths_free(struct dl_tables_paths *p)
 	free(p);
 }
 
-void dl_tables_paths_to(struct dl_tables_paths *p, uint16_t lid)
-{
-	if (lid / DL_TABLES_REACH_BLOCK != p->block) {
-		p->block = lid / DL_TABLES_REACH_BLOCK;
-		dl_tables_reach_turn(&p->of, p->block * DL_TABLES_REACH_BLOCK);
-	}
-	dl_tables_reach_fill(&p->of, lid);
-}
-
 bool dl_tables_paths_arrive(const struct dl_tables_paths *p, uint32_t sw)
 {
-	return p->of.state[sw] == DL_TABLES_ARRIVES;
+	return p->state[sw] == DL_TABLES_ARRIVES;
 }
 
 uint16_t dl_tables_paths_length(const struct dl_tables_paths *p, uint32_t sw)
 {
-	return p->of.length[sw];
+	return p->length[sw];
 }
 
 int dl_tables_hops(const struct dl_tables *t, const uint16_t *lids, uint32_t n, uint16_t *hops)

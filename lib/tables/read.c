@@ -68,21 +68,6 @@ int dl_tables_dump_word(struct dl_tables_dump *d, const char *word)
 	return dl_text_expected(&d->text, what);
 }
 
-int dl_tables_dump_fields(struct dl_tables_dump *d, const struct dl_tables_field *fields,
-			  unsigned int n, uint64_t *values)
-{
-	int err = 0;
-
-	for (unsigned int i = 0; !err && i < n; i++) {
-		if (fields[i].before)
-			err = dl_tables_dump_word(d, fields[i].before);
-		if (!err)
-			err = dl_text_number(&d->text, fields[i].base, fields[i].max,
-					     fields[i].what, &values[i]);
-	}
-	return err;
-}
-
 int dl_tables_dump_node(struct dl_tables_dump *d, uint32_t *node)
 {
 	uint64_t guid;

@@ -170,11 +170,9 @@ static int lfts_read_head(struct lfts *x)
 /* "60 lids dumped" */
 static int read_count(struct lfts *x)
 {
-	static const struct dl_tables_field count[] = {
-		{ NULL, 10, UINT32_MAX, "a LID, or the number of LIDs dumped" },
-	};
 	uint64_t number;
-	int err = DL_TABLES_FIELDS(&x->d, count, &number);
+	int err = dl_text_number(&x->d.text, 10, UINT32_MAX, "a LID, or the number of LIDs dumped",
+				 &number);
 
 	if (!err)
 		err = dl_tables_dump_word(&x->d, "lids dumped");
@@ -302,7 +300,7 @@ int dl_tables_read_lids(struct dl_fabric *f, FILE *from, const char *name, const
 /* ---- opensm.fdbs and opensm.mcfdbs ------------------------------------- */
 
 /* 1: an entry of this LID follows; 0: the line is a head, and was read. */
-static int read_fdb(struct dl_tables_dump *d, const struct dl_tables_field *lid, uint64_t *value)
+static int read_fdb(struct dl_tables_dump *d, uint32_t last, const char *what, uint64_t *lid)
 {
 	int err;
 
@@ -313,7 +311,7 @@ static int read_fdb(struct dl_tables_dump *d, const struct dl_tables_field *lid,
 		return 0;
 	if (d->sw == DL_NONE)
 		return dl_text_expected(&d->text, "\"Switch\" and its GUID");
-	err = dl_tables_dump_fields(d, lid, 1, value);
+	err = dl_text_number(&d->text, 16, last, what, lid);
 	if (!err)
 		err = dl_tables_dump_word(d, ":");
 	return err ? err : 1;
@@ -321,11 +319,9 @@ static int read_fdb(struct dl_tables_dump *d, const struct dl_tables_field *lid,
 
 static int read_unicast(struct dl_tables_dump *d)
 {
-	static const struct dl_tables_field field = { NULL, 16, DL_FABRIC_MAX_LID,
-						      "a unicast LID" };
 	uint64_t lid;
 	uint8_t port;
-	int err = read_fdb(d, &field, &lid);
+	int err = read_fdb(d, DL_FABRIC_MAX_LID, "a unicast LID", &lid);
 
 	if (err <= 0)
 		return err;
@@ -335,11 +331,10 @@ static int read_unicast(struct dl_tables_dump *d)
 
 static int read_multicast(struct dl_tables_dump *d)
 {
-	static const struct dl_tables_field field = { NULL, 16, LAST_MLID, "a multicast LID" };
 	struct dl_tables_mcast_group *g;
 	unsigned int port;
 	uint64_t mlid;
-	int err = read_fdb(d, &field, &mlid);
+	int err = read_fdb(d, LAST_MLID, "a multicast LID", &mlid);
 
 	if (err <= 0)
 		return err;

@@ -78,28 +78,28 @@ static int set_pair(struct maps *m, uint16_t *entry, dl_tables_sl2vl_row row)
 
 static int read_end_port(struct maps *m)
 {
-	static const struct dl_tables_field fields[] = {
-		{ NULL, 16, UINT64_MAX, "a port's GUID" },
-		{ ", base LID", 10, DL_FABRIC_MAX_LID, "a LID" },
-	};
 	const struct dl_fabric *f = m->d.f;
-	uint64_t value[2];
-	int err = DL_TABLES_FIELDS(&m->d, fields, value);
+	uint64_t guid, lid;
+	int err = dl_text_number(&m->d.text, 16, UINT64_MAX, "a port's GUID", &guid);
 
+	if (!err)
+		err = dl_tables_dump_word(&m->d, ", base LID");
+	if (!err)
+		err = dl_text_number(&m->d.text, 10, DL_FABRIC_MAX_LID, "a LID", &lid);
 	if (err)
 		return err;
 	m->d.sw = DL_NONE;
-	m->end_port = value[1] <= f->top_lid ? f->lid_port[value[1]] : DL_NONE;
+	m->end_port = lid <= f->top_lid ? f->lid_port[lid] : DL_NONE;
 	if (m->end_port == DL_NONE || !f->ports[m->end_port].num)
 		return dl_text_error(&m->d.text,
 				     "no adapter in the fabric has "
 				     "LID %" PRIu64,
-				     value[1]);
-	if (f->ports[m->end_port].guid && f->ports[m->end_port].guid != value[0])
+				     lid);
+	if (f->ports[m->end_port].guid && f->ports[m->end_port].guid != guid)
 		return dl_text_error(&m->d.text,
 				     "LID %" PRIu64 " belongs to port "
 				     "0x%016" PRIx64 " in the fabric",
-				     value[1], f->ports[m->end_port].guid);
+				     lid, f->ports[m->end_port].guid);
 	return 0;
 }
 
@@ -120,14 +120,12 @@ static int maps_read_vls(struct maps *m, dl_tables_sl2vl_row *row)
 /* Its port numbers say nothing. */
 static int read_end_map(struct maps *m)
 {
-	static const struct dl_tables_field ports[] = {
-		{ NULL, 10, 255, "a port number" },
-		{ NULL, 10, 255, "a port number" },
-	};
 	dl_tables_sl2vl_row row;
-	uint64_t ignored[2];
-	int err = DL_TABLES_FIELDS(&m->d, ports, ignored);
+	uint64_t ignored;
+	int err = dl_text_number(&m->d.text, 10, 255, "a port number", &ignored);
 
+	if (!err)
+		err = dl_text_number(&m->d.text, 10, 255, "a port number", &ignored);
 	if (!err)
 		err = maps_read_vls(m, &row);
 	if (!err)
@@ -306,9 +304,6 @@ static int read_entries(struct dl_tables_dump *d, const char *name,
 
 static int read_vlarb_line(struct dl_tables_dump *d)
 {
-	static const struct dl_tables_field limit_field[] = {
-		{ "limit", 10, 255, "a limit, 0 to 255" },
-	};
 	struct dl_tables_vlarb arb;
 	unsigned int port;
 	uint64_t limit = 0;
@@ -319,7 +314,9 @@ static int read_vlarb_line(struct dl_tables_dump *d)
 	if (!err)
 		err = dl_tables_dump_port(d, &d->f->nodes[node], 10, &port);
 	if (!err)
-		err = DL_TABLES_FIELDS(d, limit_field, &limit);
+		err = dl_tables_dump_word(d, "limit");
+	if (!err)
+		err = dl_text_number(&d->text, 10, 255, "a limit, 0 to 255", &limit);
 	if (!err)
 		err = read_entries(d, "high", arb.high, &arb.nhigh);
 	if (!err)

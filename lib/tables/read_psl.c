@@ -107,23 +107,22 @@ static int find_source(struct psl *x, uint64_t guid)
 static int psl_read_port(struct psl *x)
 {
 	const struct dl_fabric *f = x->d.f;
-	static const struct dl_tables_field fields[] = {
-		{ NULL, 10, DL_FABRIC_MAX_PORTS, "a port number" },
-		{ "of", 16, UINT64_MAX, "a node's GUID" },
-	};
-	uint64_t value[2], guid;
+	uint64_t number, guid;
 	uint32_t node, port;
-	int err = DL_TABLES_FIELDS(&x->d, fields, value);
+	int err = dl_text_number(&x->d.text, 10, DL_FABRIC_MAX_PORTS, "a port number", &number);
 
+	if (!err)
+		err = dl_tables_dump_word(&x->d, "of");
+	if (!err)
+		err = dl_text_number(&x->d.text, 16, UINT64_MAX, "a node's GUID", &guid);
 	if (!err)
 		err = dl_tables_dump_word(&x->d, ":");
 	if (err)
 		return err;
-	guid = value[1];
 	node = dl_fabric_find_guid(f, guid);
-	if (node == DL_NONE || value[0] > f->nodes[node].nports)
+	if (node == DL_NONE || number > f->nodes[node].nports)
 		return psl_unknown(x, guid);
-	port = f->nodes[node].first_port + value[0];
+	port = f->nodes[node].first_port + number;
 	if (!dl_fabric_is_end_port(f, port) || !f->ports[port].lid)
 		return psl_unknown(x, guid);
 	x->last_guid = 0;
@@ -145,23 +144,20 @@ static int read_source(struct psl *x)
 
 static int psl_read_line(struct dl_tables_dump *d)
 {
-	static const struct dl_tables_field fields[] = {
-		{ NULL, 10, DL_FABRIC_MAX_LID, "a unicast LID, decimal" },
-		{ NULL, 10, 15, "an SL, 0 to 15" },
-	};
 	struct psl *x = (struct psl *)d;
-	uint64_t value[2], lid, sl;
+	uint64_t lid, sl;
 	uint8_t *entry;
 	int err = read_source(x);
 
 	if (!err)
-		err = DL_TABLES_FIELDS(d, fields, value);
+		err = dl_text_number(&d->text, 10, DL_FABRIC_MAX_LID, "a unicast LID, decimal",
+				     &lid);
+	if (!err)
+		err = dl_text_number(&d->text, 10, 15, "an SL, 0 to 15", &sl);
 	if (!err)
 		err = dl_tables_dump_end(d);
 	if (err)
 		return err;
-	lid = value[0];
-	sl = value[1];
 	if (lid > d->t->top_lid || x->column[lid] == DL_NONE)
 		return dl_text_error(&d->text, "no port of the fabric has LID %" PRIu64, lid);
 	entry = &x->last_row[x->column[lid]];

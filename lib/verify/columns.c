@@ -67,16 +67,13 @@ static int list_columns(struct dl_verify_columns *x)
 	return 0;
 }
 
-static void gather_out(struct dl_verify_columns *x, struct dl_verify_column *c, uint32_t n)
+/* Entries of n columns, by switch, into a block of theirs. */
+static void gather_out(const struct dl_verify_columns *x, const struct dl_tables *t,
+		       const struct dl_verify_column *c, uint32_t n, uint8_t *block)
 {
-	const struct dl_tables *t = x->net->t;
-	uint32_t nsw = x->net->nsw;
-
-	for (uint32_t k = 0; k < n; k++)
-		c[k].out = x->out_block + k * x->out_stride;
-	for (uint32_t s = 0; s < nsw; s++) {
+	for (uint32_t s = 0; s < x->net->nsw; s++) {
 		const uint8_t *row = t->lft + s * (size_t)t->stride;
-		uint8_t *to = x->out_block + s;
+		uint8_t *to = block + s;
 
 		__builtin_prefetch(row + AHEAD * (size_t)t->stride + c[0].lid);
 		__builtin_prefetch(row + AHEAD * (size_t)t->stride + c[n - 1].lid);
@@ -117,7 +114,13 @@ static void gather_sl(struct dl_verify_columns *x, struct dl_verify_column *c, u
 
 void dl_verify_columns_gather(struct dl_verify_columns *x, struct dl_verify_column *c, uint32_t n)
 {
-	gather_out(x, c, n);
+	for (uint32_t k = 0; k < n; k++) {
+		c[k].out = x->out_block + k * x->out_stride;
+		c[k].other = x->with ? x->other_block + k * x->out_stride : NULL;
+	}
+	gather_out(x, x->net->t, c, n, x->out_block);
+	if (x->with)
+		gather_out(x, x->with, c, n, x->other_block);
 	gather_sl(x, c, n);
 }
 
@@ -126,14 +129,17 @@ static size_t columns_stride_of(size_t entries)
 	return ((entries / CACHE_LINE) | 1) * CACHE_LINE + 2 * CACHE_LINE;
 }
 
-int dl_verify_columns_init(struct dl_verify_columns *x, const struct dl_verify_net *net)
+int dl_verify_columns_init(struct dl_verify_columns *x, const struct dl_verify_net *net,
+			   const struct dl_tables *with)
 {
 	x->net = net;
+	x->with = with;
 	x->out_stride = columns_stride_of(net->nsw);
 	x->sl_stride = columns_stride_of(net->t->npsl_src);
 	x->out_block = dl_arena_alloc(net->arena, x->out_stride * DL_VERIFY_BLOCK);
 	x->sl_block = dl_arena_alloc(net->arena, x->sl_stride * DL_VERIFY_BLOCK);
-	if (!x->out_block || !x->sl_block)
+	x->other_block = with ? dl_arena_alloc(net->arena, x->out_stride * DL_VERIFY_BLOCK) : NULL;
+	if (!x->out_block || !x->sl_block || (with && !x->other_block))
 		return -ENOMEM;
 	return list_columns(x);
 }

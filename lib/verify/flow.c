@@ -122,17 +122,7 @@ uint32_t dl_verify_flow_inject(struct dl_verify_flow *f, const struct dl_verify_
 
 uint32_t dl_verify_orphans_of(const struct dl_verify_orphans *o, uint32_t lid)
 {
-	uint32_t low = 0, high = o->n;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (o->list[middle].lid < lid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return dl_array_count_before(i, o->n, o->list[i].lid < lid);
 }
 
 unsigned int dl_verify_orphans_vl(const struct dl_verify_net *net,
@@ -327,7 +317,7 @@ static ALWAYS_INLINE void flow_run_ordered(struct dl_verify_flow *f, struct dl_v
 }
 
 static ALWAYS_INLINE void flow_run_width(struct dl_verify_flow *f, const struct dl_verify_column *c,
-					 const uint8_t *other, unsigned int width)
+					 unsigned int width)
 {
 	struct dl_verify_stop *stops = f->stops;
 	uint32_t nsw = f->net->nsw;
@@ -337,7 +327,7 @@ static ALWAYS_INLINE void flow_run_width(struct dl_verify_flow *f, const struct 
 	for (uint32_t s = 0; s < nsw; s++) {
 		flow_set_out(f, c, stops, width, s, 0, c->out[s]);
 		if (width > 1)
-			flow_set_out(f, c, stops, width, s, 1, other[s]);
+			flow_set_out(f, c, stops, width, s, 1, c->other[s]);
 	}
 	flow_run_ordered(f, stops, width);
 	f->ring = f->norder < nsw;
@@ -345,18 +335,17 @@ static ALWAYS_INLINE void flow_run_width(struct dl_verify_flow *f, const struct 
 		flow_go_round(f, width);
 }
 
-int dl_verify_flow_run(struct dl_verify_flow *f, const struct dl_verify_column *c,
-		       const uint8_t *other)
+int dl_verify_flow_run(struct dl_verify_flow *f, const struct dl_verify_column *c)
 {
 	if (f->sets.n > MANY_SETS && !f->lasting)
 		dl_verify_flow_forget(f);
 	f->suspicious = false;
 	f->ends = 0;
-	f->width = other ? 2 : 1;
-	if (other)
-		flow_run_width(f, c, other, 2);
+	f->width = c->other ? 2 : 1;
+	if (c->other)
+		flow_run_width(f, c, 2);
 	else
-		flow_run_width(f, c, NULL, 1);
+		flow_run_width(f, c, 1);
 	return f->sets.failed ? -ENOMEM : 0;
 }
 

@@ -343,22 +343,25 @@ struct dl_verify_column {
 	uint32_t root;		/* its access switch, or DL_NONE */
 	unsigned int last_port; /* out of the root */
 	const uint8_t *out;	/* by switch: output port */
+	const uint8_t *other;	/* the same in the tables that these are mixed with, or NULL */
 	const uint8_t *sl;	/* by class of sources; NULL: unknown */
 };
 
 /* All of them, in order of root, then LID. */
 struct dl_verify_columns {
 	const struct dl_verify_net *net;
+	const struct dl_tables *with; /* that the net's are mixed with, or NULL */
 	struct dl_verify_column *list;
 	uint32_t n;
-	uint8_t *out_block, *sl_block;
+	uint8_t *out_block, *other_block, *sl_block;
 	size_t out_stride, sl_stride;
 };
 
 /* From zeroed memory; 0 or -ENOMEM. */
-int dl_verify_columns_init(struct dl_verify_columns *x, const struct dl_verify_net *net);
+int dl_verify_columns_init(struct dl_verify_columns *x, const struct dl_verify_net *net,
+			   const struct dl_tables *with);
 
-/* Fill in out and sl of n columns; those of others hold no longer. */
+/* Fill in out, other and sl of n columns; those of others hold no longer. */
 void dl_verify_columns_gather(struct dl_verify_columns *x, struct dl_verify_column *c, uint32_t n);
 
 /* ---- all packets to one LID (flow.c) ----------------------------------- */
@@ -399,12 +402,8 @@ void dl_verify_flow_release(struct dl_verify_flow *f);
 /* Before dependencies are added that may have been taken away, or others' sets were used. */
 void dl_verify_flow_forget(struct dl_verify_flow *f);
 
-/*
- * Follow all packets to a column's LID; `other`: output ports that packets may meet as
- * well, by switch, or NULL.  0 or -ENOMEM.
- */
-int dl_verify_flow_run(struct dl_verify_flow *f, const struct dl_verify_column *c,
-		       const uint8_t *other);
+/* Follow all packets to a column's LID, which may meet either entry.  0 or -ENOMEM. */
+int dl_verify_flow_run(struct dl_verify_flow *f, const struct dl_verify_column *c);
 
 /* A LID's first orphan, or the number of all. */
 uint32_t dl_verify_orphans_of(const struct dl_verify_orphans *o, uint32_t lid);

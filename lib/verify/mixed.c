@@ -44,9 +44,6 @@ struct mixing {
 	bool *rings;	/* by LID: entries of one set lead round */
 	bool circles;	/* are only circles looked for? */
 	uint32_t least; /* links of the shortest circle that there may be */
-	/* Entries of `with` for a block of LIDs, by switch. */
-	uint8_t *others;
-	size_t stride;
 };
 
 /* ---- a circle ------------------------------------------------------------ */
@@ -147,25 +144,13 @@ static bool has_asked(const struct mixing *w, const struct dl_verify_column *c, 
 	return false;
 }
 
-static int mix_column(struct mixing *w, const struct dl_verify_column *c, const uint8_t *other)
+static int mix_column(struct mixing *w, const struct dl_verify_column *c)
 {
-	int err = dl_verify_flow_run(&w->flow, c, other);
+	int err = dl_verify_flow_run(&w->flow, c);
 
 	if (!err && w->flow.ring && (w->circles || w->out->quick))
 		err = find_circle(w, c);
 	return err;
-}
-
-/* Switch by switch, as they lie in memory. */
-static void gather_others(struct mixing *w, const struct dl_verify_column *c, uint32_t n)
-{
-	for (uint32_t s = 0; s < w->net->nsw; s++) {
-		const uint8_t *row = w->with->lft + s * (size_t)w->with->stride;
-
-		for (uint32_t k = 0; k < n; k++)
-			if (is_asked(w, &c[k]))
-				w->others[k * w->stride + s] = row[c[k].lid];
-	}
 }
 
 /* Nothing more to find? */
@@ -189,25 +174,26 @@ static uint16_t mixed_sls(const void *context, uint32_t port, uint16_t lid)
 static int mix_lost(struct mixing *w)
 {
 	uint32_t nsw = w->net->nsw;
-	uint8_t *out = dl_arena_alloc(w->net->arena, nsw + 1);
+	uint8_t *out = dl_arena_alloc(w->net->arena, 2 * nsw + 1), *other = out + nsw;
 	int err = out ? 0 : -ENOMEM;
 
 	w->flow.sls_of = mixed_sls;
 	w->flow.context = w;
 	for (uint32_t lid = 1; lid <= w->net->t->top_lid && !err; lid++) {
-		struct dl_verify_column c = { .lid = lid, .owner = DL_NONE, .root = DL_NONE };
+		struct dl_verify_column c = {
+			.lid = lid, .owner = DL_NONE, .root = DL_NONE, .out = out, .other = other
+		};
 		bool any = false;
 
 		if (w->net->f->lid_port[lid] != DL_NONE)
 			continue;
 		for (uint32_t s = 0; s < nsw; s++) {
 			out[s] = dl_tables_lft(w->net->t, s, lid);
-			w->others[s] = dl_tables_lft(w->with, s, lid);
-			any |= (out[s] & w->others[s]) != DL_TABLES_NO_PORT;
+			other[s] = dl_tables_lft(w->with, s, lid);
+			any |= (out[s] & other[s]) != DL_TABLES_NO_PORT;
 		}
-		c.out = out;
 		if (any)
-			err = mix_column(w, &c, w->others);
+			err = mix_column(w, &c);
 	}
 	w->flow.sls_of = NULL;
 	return err;
@@ -225,11 +211,10 @@ static int mix_unicast(struct mixing *w)
 		if (!has_asked(w, &x->list[at], n))
 			continue;
 		dl_verify_columns_gather(x, &x->list[at], n);
-		gather_others(w, &x->list[at], n);
 		for (uint32_t k = at; k < at + n && !err; k++) {
 			if (!is_asked(w, &x->list[k]))
 				continue;
-			err = mix_column(w, &x->list[k], w->others + (k - at) * w->stride);
+			err = mix_column(w, &x->list[k]);
 			w->known[x->list[k].lid] = true;
 			if (is_done(w))
 				return err;
@@ -249,10 +234,7 @@ static int mixing_init(struct mixing *w)
 	w->added = dl_arena_zalloc(arena, w->net->t->stride);
 	w->known = dl_arena_alloc(arena, nlids);
 	w->rings = dl_arena_zalloc(arena, nlids);
-	/* An odd number of lines: columns do not fall into one set of the cache. */
-	w->stride = ((nsw / 64 + 1) | 1) * 64;
-	w->others = dl_arena_array(arena, DL_VERIFY_BLOCK, w->stride);
-	if (!w->others || !w->colour || !w->stack || !w->added || !w->known || !w->rings)
+	if (!w->colour || !w->stack || !w->added || !w->known || !w->rings)
 		return -ENOMEM;
 	for (uint32_t lid = 0; lid < nlids; lid++)
 		w->known[lid] = !w->common->varied[lid];
@@ -263,7 +245,7 @@ static int mixing_init(struct mixing *w)
 	for (uint32_t i = 0; i < w->net->links.n; i++)
 		if (w->net->links.link[i].from == w->net->links.link[i].to)
 			w->least = 1;
-	if (dl_verify_columns_init(&w->columns, w->net))
+	if (dl_verify_columns_init(&w->columns, w->net, w->with))
 		return -ENOMEM;
 	return dl_verify_flow_init(&w->flow, w->net, 2);
 }

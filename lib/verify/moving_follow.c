@@ -358,7 +358,7 @@ int dl_verify_moving_find_seeds(struct dl_verify_moving *m, struct moving_lid *l
 			return 0;
 		c.out = m->out;
 	}
-	err = dl_verify_flow_run(&m->flow, &c, NULL);
+	err = dl_verify_flow_run(&m->flow, &c);
 	/* Packets to nobody in a circle. */
 	if (!err && l->owner == DL_NONE && m->flow.ring)
 		err = -ELOOP;

@@ -197,7 +197,7 @@ static int check_class(struct pass *p, const struct dl_verify_column *c,
 {
 	uint32_t root = reaches_owner(c) ? c->root : DL_NONE;
 	uint64_t without_sl = p->flow.without_sl;
-	int err = dl_verify_flow_run(&p->flow, c, NULL);
+	int err = dl_verify_flow_run(&p->flow, c);
 
 	p->suspicious = p->flow.suspicious || p->flow.ring || p->flow.ends != 1 || root == DL_NONE;
 	for (const struct dl_verify_column *i = c; p->flow.ring && p->net->rings && i < end; i++)
@@ -254,7 +254,7 @@ static int pass_init(struct pass *p, struct dl_verify_net *net, struct dl_verify
 	p->alive = dl_arena_array(net->arena, net->nsw + 1ul, sizeof(*p->alive));
 	if (!p->alive)
 		return -ENOMEM;
-	err = dl_verify_columns_init(&p->columns, net);
+	err = dl_verify_columns_init(&p->columns, net, NULL);
 	if (!err && net->left_out)
 		leave_out(&p->columns, net->left_out);
 	return err;

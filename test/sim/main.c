@@ -101,6 +101,7 @@ enum {
 	OPTION_SMS,
 	OPTION_GAP,
 	OPTION_SETTLE,
+	OPTION_WITHIN,
 	OPTION_STAY,
 	OPTION_BUILD,
 	OPTION_PLUGIN,
@@ -128,6 +129,7 @@ static const struct option options[] = {
 	{ "sms", required_argument, NULL, OPTION_SMS },
 	{ "gap", required_argument, NULL, OPTION_GAP },
 	{ "settle", required_argument, NULL, OPTION_SETTLE },
+	{ "within", required_argument, NULL, OPTION_WITHIN },
 	{ "stay", required_argument, NULL, OPTION_STAY },
 	{ "build", required_argument, NULL, OPTION_BUILD },
 	{ "plugin", required_argument, NULL, OPTION_PLUGIN },
@@ -185,6 +187,9 @@ static void set_option(struct sim_options *o, int option, const char *value)
 		break;
 	case OPTION_SETTLE:
 		o->settle_every = (uint32_t)strtoul(value, NULL, 0);
+		break;
+	case OPTION_WITHIN:
+		o->within_s = (uint32_t)strtoul(value, NULL, 0);
 		break;
 	case OPTION_STAY:
 		o->stay_ms = strcmp(value, "switch") ? strtol(value, NULL, 0) : -1;
@@ -287,6 +292,7 @@ static void read_options(struct sim_options *o, int argc, char **argv)
 		.sms = 1,
 		.gap_ms = 150,
 		.settle_every = 10,
+		.within_s = 600,
 		.stay_ms = 0,
 		.more = "",
 		.preempt = 20,

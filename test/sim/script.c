@@ -14,10 +14,9 @@
 #define FIRST_STEP (2 * SIM_SECOND)
 #define ASKING (300 * SIM_SECOND)
 #define SETTLE_LOOK (500 * SIM_MS)
-#define SETTLE_BOUND (600 * SIM_SECOND) /* one after the other, maps of a dead switch time out */
-#define UNPROMISED (60 * SIM_SECOND)	/* the same of engines that promise nothing */
-#define LIGHT_SWEEP (12 * SIM_SECOND)	/* within that time what went wrong is tried again */
-#define JOIN_BOUND (60 * SIM_SECOND)	/* OpenSM may never ask a host to register again */
+#define UNPROMISED (60 * SIM_SECOND)  /* the same of engines that promise nothing */
+#define LIGHT_SWEEP (12 * SIM_SECOND) /* within that time what went wrong is tried again */
+#define JOIN_BOUND (60 * SIM_SECOND)  /* OpenSM may never ask a host to register again */
 #define QUERY_BOUND (10 * SIM_SECOND)
 #define MOST_TRIES 300
 #define SILENCE (35 * SIM_SECOND) /* light sweeps come every 10 s */
@@ -306,8 +305,8 @@ static bool settle(struct sim *sim)
 	char example[160] = "";
 	bool good = is_settled(sim, &bad, example, sizeof(example));
 
-	if (!good &&
-	    sim->now - sim->script->settling < (sim->o.promises ? SETTLE_BOUND : UNPROMISED))
+	if (!good && sim->now - sim->script->settling <
+			     (sim->o.promises ? sim->o.within_s * SIM_SECOND : UNPROMISED))
 		return false;
 	if (bad && sim->o.promises)
 		sim_find(sim, SIM_LOST, "%" PRIu64 " pairs do not work, first: %s", bad, example);

@@ -171,7 +171,7 @@ struct sim_options {
 	const char *script;		     /* file of events; NULL: random ones */
 	const char *plugin_options, *config; /* more words; a file of more lines */
 	uint64_t seed;
-	uint32_t events, sms, gap_ms, settle_every, preempt, stall;
+	uint32_t events, sms, gap_ms, settle_every, within_s, preempt, stall;
 	int64_t stay_ms;      /* a packet's in a switch; -1: LifeTimeValue; 0: none */
 	unsigned int verbose; /* 1: events and the engine's log; 2: writes as well */
 	bool keep;

@@ -9,6 +9,7 @@ EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash \
 	test/sim/scripts/moved_under_writes.events test/sim/scripts/torn_tree.events \
 	test/sim/scripts/power_fails.events \
 	test/sim/scripts/refused_sweep.events \
+	test/sim/scripts/second_failure.events \
 	test/sim/scripts/switch_returns.events test/sim/scripts/takeover.events \
 	test/sim/scripts/top_rises_at_start.events
 if SIM

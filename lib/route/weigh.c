@@ -160,7 +160,7 @@ static void weigh_loads(struct weigh *w, const struct dl_tables_load *load, stru
 		    here > w->rest)
 			w->rest = here;
 	}
-	plan->waits = weigh_waits(w, load, fmin(plan->load, w->limit));
+	plan->waits = weigh_waits(w, load, plan->load < w->limit ? plan->load : w->limit);
 	for (uint32_t hop = 0; hop < f->nswitches * DL_TORUS_DIRS; hop++) {
 		uint32_t sw = hop / DL_TORUS_DIRS, first = f->nodes[f->switches[sw]].first_port;
 		const uint8_t *ports = dl_torus_group(t, sw, hop % DL_TORUS_DIRS);

@@ -46,4 +46,16 @@ if readelf -d "$PLUGIN" | grep NEEDED |
 	echo "FAILED: the plugin needs the above"
 	failed=1
 fi
+# What it leaves undefined, OpenSM or one of these libraries has; else OpenSM ends when it is called.
+opensm=$(PATH=$PATH:/usr/sbin:/sbin command -v opensm)
+while read -r file; do
+	nm -D --defined-only "$file" | awk '{ sub(/@.*/, "", $NF); print $NF }'
+done < <(ldd "$PLUGIN" "$opensm" | awk '$2 == "=>" { print $3 }' && echo "$opensm") |
+	sort -u >"$work/provided"
+nm -D --undefined-only "$PLUGIN" | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' |
+	sort -u >"$work/wanted"
+if comm -13 "$work/provided" "$work/wanted" | grep .; then
+	echo "FAILED: nobody has the above, which the plugin calls"
+	failed=1
+fi
 exit $failed

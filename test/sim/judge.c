@@ -66,6 +66,7 @@ static void set_reached(struct sim *sim, struct sim_column *c, uint32_t node, bo
 		return;
 	c->reached[node] = reached;
 	c->cut[node] |= !reached && sim->judge->by_write;
+	c->lost[node] |= !reached && !sim->judge->by_write;
 	for (unsigned int in = 1; in <= s->nports; in++) {
 		uint32_t peer = sim->ports[s->first + in].peer, before;
 
@@ -140,6 +141,7 @@ static void open_column(struct sim *sim, uint32_t lid)
 	c->next = sim_alloc(sim->nnodes, sizeof(*c->next));
 	c->reached = sim_alloc(sim->nnodes, sizeof(*c->reached));
 	c->cut = sim_alloc(sim->nnodes, sizeof(*c->cut));
+	c->lost = sim_alloc(sim->nnodes, sizeof(*c->lost));
 	for (uint32_t i = 0; i < sim->nnodes; i++)
 		c->next[i] = DL_NONE;
 }

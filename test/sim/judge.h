@@ -40,6 +40,7 @@ struct sim_column {
 	uint32_t *next; /* by node: link, SIM_DELIVERED or DL_NONE */
 	bool *reached;	/* by node: do packets from there arrive? */
 	bool *cut;	/* by node: did a write interrupt them since the last mark? */
+	bool *lost;	/* ... or something else? */
 	struct sim_flow flow;
 };
 

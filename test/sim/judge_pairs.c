@@ -106,8 +106,10 @@ void sim_judge_mark(struct sim *sim)
 	struct sim_judge *j = sim->judge;
 
 	for (uint32_t lid = 1; lid < j->ncolumns; lid++)
-		if (j->columns[lid].owner != DL_NONE)
+		if (j->columns[lid].owner != DL_NONE) {
 			memset(j->columns[lid].cut, 0, sim->nnodes * sizeof(bool));
+			memset(j->columns[lid].lost, 0, sim->nnodes * sizeof(bool));
+		}
 }
 
 /* End ports whose packets begin at a switch, but for one. */
@@ -142,7 +144,8 @@ uint64_t sim_judge_interrupted(struct sim *sim, uint64_t *of_adapters)
 		for (uint32_t i = 0; c->owner != DL_NONE && i < sim->nnodes; i++) {
 			uint32_t all, adapters;
 
-			if (!c->cut[i] || !c->reached[i])
+			/* A failure may have stopped them before: the change repairs them. */
+			if (!c->cut[i] || !c->reached[i] || c->lost[i])
 				continue;
 			count_sources(sim, i, c->owner, &all, &adapters);
 			pairs += all;

@@ -37,7 +37,7 @@ enum dl_drain_end {
  */
 void dl_drain_begin(struct dl_engine *e, uint32_t hops);
 
-/* They have met this, and nothing else; takes it over.  NULL: nobody knows what. */
+/* They have met what a plan notes, and nothing else: takes its history and groups. */
 void dl_drain_remember(struct dl_engine *e, struct dl_transition *plan);
 
 /* Is there anything to wait for? */

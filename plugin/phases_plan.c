@@ -483,11 +483,10 @@ static int phases_look_at_mixture(const struct dl_engine *e, struct dl_phases *p
 	struct dl_sweep *next = p->next;
 	bool any_sl = e->options.route.mode == DL_ROUTE_ANY_SL;
 
-	if (p->plan.maps_changed)
+	if (p->plan.maps_changed || p->plan.history.nearlier)
 		return 0;
-	p->direct = (!p->plan.writes_close || !p->plan.writes_open) && !p->plan.history.nearlier;
-	if ((p->direct && !p->plan.orphans.n) || p->origin != DL_PHASES_FROM_FORCE ||
-	    p->plan.history.nearlier)
+	p->direct = !p->plan.writes_close || !p->plan.writes_open;
+	if ((p->direct && !p->plan.orphans.n) || p->origin != DL_PHASES_FROM_FORCE)
 		return 0;
 	return dl_route_is_mixture_safe(p->plan.held, next->routed.tables, next->routed.tree,
 					&p->plan.orphans, any_sl ? DL_VERIFY_ANY_SL : 0,

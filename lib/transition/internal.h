@@ -23,8 +23,8 @@ int dl_transition_add_groups(const struct dl_tables *from, struct dl_tables *to)
 
 /*
  * Packets of a plan that had passed a cable which has gone: into t->orphans.  `held` stands
- * already, and has the maps that they meet.  Those of the history and its ports are found in the new
- * fabric, t->history.  0 or -ENOMEM.
+ * already, and has the maps that they meet.  Those of the history are among them, and its ports
+ * in t->history, as the new fabric has them.  0 or -ENOMEM.
  */
 int dl_transition_find_orphans(const struct dl_tables *from,
 			       const struct dl_transition_history *history,

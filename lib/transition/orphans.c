@@ -38,7 +38,6 @@ struct orphans {
 	uint32_t *ends, nends; /* end ports with a LID and a switch */
 	const struct dl_transition_history *history;
 	uint32_t *earlier; /* by old switch: its first port for this LID in there, plus 1 */
-	uint32_t earlier_at, orphan_at; /* where those of this LID begin */
 	struct dl_verify_orphans *out;
 	uint32_t cap;
 };
@@ -154,20 +153,18 @@ static int orphans_to_itself(struct orphans *o, uint32_t port)
 
 /* ---- cables between switches ------------------------------------------------ */
 
-/* What a history has for a LID, from where the last one's ends; or forget it again. */
+/* What a history has for a LID; or forget it again. */
 static void orphans_mark(struct orphans *o, uint16_t lid, bool here)
 {
-	const struct dl_transition_history *h = o->history;
-	uint32_t i = o->earlier_at;
+	const struct dl_verify_earlier *list = o->history ? o->history->earlier : NULL;
+	uint32_t n = o->history ? o->history->nearlier : 0;
 
-	while (h && i < h->nearlier && h->earlier[i].lid < lid)
-		i++;
-	o->earlier_at = i;
-	for (; h && i < h->nearlier && h->earlier[i].lid == lid; i++)
+	for (uint32_t i = dl_array_count_before(k, n, list[k].lid < lid);
+	     i < n && list[i].lid == lid; i++)
 		if (!here)
-			o->earlier[h->earlier[i].sw] = 0;
-		else if (!o->earlier[h->earlier[i].sw])
-			o->earlier[h->earlier[i].sw] = i + 1;
+			o->earlier[list[i].sw] = 0;
+		else if (!o->earlier[list[i].sw])
+			o->earlier[list[i].sw] = i + 1;
 }
 
 /* Hand all packets to a LID on, switch by switch, and note those that pass such a cable. */
@@ -205,7 +202,8 @@ static int orphans_of_lid(struct orphans *o, uint16_t lid)
 static void orphans_inject(struct orphans *o, uint16_t lid)
 {
 	const struct dl_fabric *f = o->from->fabric;
-	const struct dl_transition_history *h = o->history;
+	const struct dl_verify_orphan *list = o->history ? o->history->orphans : NULL;
+	uint32_t n = o->history ? o->history->norphans : 0;
 
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		o->sls[s] = 0;
@@ -213,10 +211,9 @@ static void orphans_inject(struct orphans *o, uint16_t lid)
 		if (o->ends[i] != f->lid_port[lid])
 			o->sls[dl_fabric_access_switch(f, o->ends[i])] |=
 				orphans_sls(o, o->ends[i], lid);
-	while (h && o->orphan_at < h->norphans && h->orphans[o->orphan_at].lid < lid)
-		o->orphan_at++;
-	for (uint32_t i = o->orphan_at; h && i < h->norphans && h->orphans[i].lid == lid; i++)
-		o->sls[h->orphans[i].sw] |= h->orphans[i].sls;
+	for (uint32_t i = dl_array_count_before(k, n, list[k].lid < lid);
+	     i < n && list[i].lid == lid; i++)
+		o->sls[list[i].sw] |= list[i].sls;
 }
 
 /* ---- all ---------------------------------------------------------------------- */

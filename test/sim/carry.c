@@ -237,6 +237,32 @@ static void deliver(struct sim *sim, struct sim_node *n, struct sim_msg *m)
 	sim_msg_free(sim, m);
 }
 
+/*
+ * Once cables have been exchanged, a directed path leads to another node, and what
+ * was meant for one is written to the other, until the next sweep asks who is there.
+ */
+static void follow_way(struct sim *sim, const struct sim_node *n, struct sim_msg *m)
+{
+	const ib_smp_t *s = smp_of(m);
+	struct sim_sm *sm = &sim->sms[m->sm];
+	uint64_t path = 0;
+	struct sim_way *way;
+
+	for (unsigned int h = 1; h <= s->hop_count; h++)
+		path = (path ^ s->initial_path[h]) * UINT64_C(0x9E3779B97F4A7C15);
+	way = &sm->ways[path >> 32 & (SIM_WAYS - 1)];
+	if (be16toh(s->attr_id) == 0x11) {
+		way->path = path;
+		way->node = (uint32_t)(n - sim->nodes);
+	} else if (s->method == IB_MAD_METHOD_SET && way->path == path &&
+		   way->node != (uint32_t)(n - sim->nodes)) {
+		sm->astray = sim->disturbed = sim->now;
+		if (sim->o.verbose)
+			sim_say(sim, "a write to %s went astray, to %s", sim->nodes[way->node].name,
+				n->name);
+	}
+}
+
 static void answer_by_agent(struct sim *sim, struct sim_node *n, struct sim_node *from,
 			    struct sim_msg *m)
 {
@@ -276,6 +302,8 @@ static void arrive(struct sim *sim, struct sim_node *from, struct sim_msg *m)
 		sim_msg_free(sim, m);
 	} else if (smp && (counts || be16toh(s->attr_id) != SMINFO) &&
 		   (s->method == IB_MAD_METHOD_GET || s->method == IB_MAD_METHOD_SET)) {
+		if (is_directed(m) && s->hop_count)
+			follow_way(sim, n, m);
 		answer_by_agent(sim, n, from, m);
 	} else {
 		m->mad.lid = is_directed(m) ? 0xFFFF : lid_of(sim, from);

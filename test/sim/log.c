@@ -34,7 +34,8 @@ void sim_log_unsafe(struct sim *sim, enum sim_finding what, const char *text)
 
 	/* A sweep that is not proven writes on after it has said so. */
 	for (uint32_t i = 0; i < sim->nsms; i++)
-		admitted |= sim->sms[i].pid && sim->sms[i].unproven == sim->sms[i].sweep_at;
+		admitted |= sim->sms[i].pid &&
+			    (sim->sms[i].unproven == sim->sms[i].sweep_at || sim->sms[i].astray);
 	if (admitted) {
 		sim->admitted++;
 		return;
@@ -108,6 +109,13 @@ static void compare_pairs(struct sim *sim, struct sim_sm *sm, const char *line)
 			 said, pairs, adapters);
 }
 
+/* A later sweep has found who is where, and written what is to be there. */
+static void forget_astray(struct sim_sm *sm)
+{
+	if (sm->astray < sm->sweep_at)
+		sm->astray = 0;
+}
+
 static void read_transition(struct sim *sim, struct sim_sm *sm, const char *line)
 {
 	sim->transitions++;
@@ -121,6 +129,7 @@ static void read_transition(struct sim *sim, struct sim_sm *sm, const char *line
 		compare_pairs(sim, sm, line);
 		sim_log_flush(sim, true);
 	}
+	forget_astray(sm);
 	sim->clean = was_undisturbed(sim, sm);
 	sim_judge_mark(sim);
 }
@@ -135,6 +144,7 @@ void sim_log_line(struct sim *sim, struct sim_sm *sm, const char *line)
 			sim_say(sim, "sm%d: SUBNET UP", (int)(sm - sim->sms));
 		sm->sweeps++;
 		sm->last_up = sim->now;
+		forget_astray(sm);
 		sim->clean = was_undisturbed(sim, sm);
 		sim->last_sweep = sm->sweep_at;
 		sim_judge_mark(sim);

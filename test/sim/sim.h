@@ -114,6 +114,14 @@ struct sim_node {
 
 /* ---- subnet managers ---------------------------------------------------------- */
 
+/* Where a directed path led when the subnet manager last asked there who it is. */
+struct sim_way {
+	uint64_t path; /* a hash of it */
+	uint32_t node;
+};
+
+enum { SIM_WAYS = 4096 };
+
 struct sim_sm {
 	struct sim_share *share;
 	pid_t pid; /* 0: not running */
@@ -127,8 +135,10 @@ struct sim_sm {
 	uint64_t last_sent, last_up;
 	uint64_t wrote_at; /* entries of tables */
 	uint64_t unproven; /* `sweep_at` of the last one that the log does not call proven */
-	uint32_t failed;   /* calls that have been made to fail */
-	uint64_t heap;	   /* bytes in use when they were measured last; 0: never */
+	uint64_t astray;   /* when something last was written to another node than meant; 0: no */
+	struct sim_way ways[SIM_WAYS];
+	uint32_t failed; /* calls that have been made to fail */
+	uint64_t heap;	 /* bytes in use when they were measured last; 0: never */
 };
 
 /* ---- hosts' path queries ------------------------------------------------------ */

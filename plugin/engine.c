@@ -134,27 +134,6 @@ static bool is_last_resort(const struct dl_engine *e)
 	return re && !re->next && e->osm->no_fallback_routing_engine;
 }
 
-/*
- * Does this port's cable lead elsewhere than the tables assume?  OpenSM may not know
- * yet where a cable that was moved ends; but a link that is up and not yet active
- * has been down since it was routed.
- */
-static bool is_recabled(const struct dl_fabric *f, uint32_t port, const osm_switch_t *sw)
-{
-	uint32_t peer = f->ports[port].peer;
-	osm_physp_t *near = osm_node_get_physp_ptr(sw->p_node, f->ports[port].num);
-	osm_physp_t *far = near ? osm_physp_get_remote(near) : NULL;
-	unsigned int state = near ? osm_physp_get_port_state(near) : IB_LINK_DOWN;
-
-	if (peer == DL_NONE)
-		return false;
-	if (!far)
-		return state == IB_LINK_INIT || state == IB_LINK_ARMED;
-	return osm_physp_get_port_num(far) != f->ports[peer].num ||
-	       osm_node_get_node_guid(osm_physp_get_node_ptr(far)) !=
-		       cl_hton64(f->nodes[f->ports[peer].node].guid);
-}
-
 static bool engine_sees_moved_cable(const struct dl_engine *e)
 {
 	const struct dl_fabric *f = e->in_force->fabric;
@@ -166,7 +145,8 @@ static bool engine_sees_moved_cable(const struct dl_engine *e)
 		for (unsigned int o = 1; sw && o <= n->nports; o++) {
 			osm_physp_t *p = osm_node_get_physp_ptr(sw->p_node, o);
 
-			if (p && osm_physp_get_remote(p) && is_recabled(f, n->first_port + o, sw))
+			if (p && osm_physp_get_remote(p) &&
+			    dl_sweep_is_recabled(f, n->first_port + o, sw))
 				return true;
 		}
 	}
@@ -207,7 +187,7 @@ static void keep_tables(const struct dl_engine *e, uint32_t s, osm_switch_t *sw)
 
 	memcpy(sw->new_lft, lft + (size_t)s * t->stride, n);
 	for (num = 1; num <= node->nports; num++) {
-		if (!is_recabled(sweep->fabric, node->first_port + num, sw))
+		if (!dl_sweep_is_recabled(sweep->fabric, node->first_port + num, sw))
 			continue;
 		for (lid = 0; lid < n; lid++)
 			if (sw->new_lft[lid] == num)

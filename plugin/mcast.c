@@ -160,15 +160,14 @@ void dl_mcast_rest(struct dl_engine *e)
 static bool set_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid,
 		      const struct dl_tables_masks *masks)
 {
-	osm_switch_t *sw = dl_sweep_switch(e, e->in_force->fabric, s);
+	const struct dl_fabric *f = e->in_force->fabric;
+	osm_switch_t *sw = dl_sweep_switch(e, f, s);
 	unsigned int port;
 
 	/* Gone since the tables were made: see keep_in_force() in engine.c. */
 	if (!sw)
 		return true;
 	if (!osm_switch_supports_mcast(sw)) {
-		const struct dl_fabric *f = e->in_force->fabric;
-
 		DL_SAY(e->osm, OSM_LOG_ERROR,
 		       "ERR DL22: switch 0x%016" PRIx64
 		       " (%s) has no multicast forwarding table: group 0x%04x "
@@ -177,7 +176,10 @@ static bool set_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid,
 		return false;
 	}
 	for (port = 0; port < sw->num_ports; port++) {
-		if (dl_tables_mask_get(masks, s, port))
+		/* The tree may be older than the subnet: dl_engine's keep_in_force(). */
+		if (dl_tables_mask_get(masks, s, port) &&
+		    !(port &&
+		      dl_sweep_is_recabled(f, f->nodes[f->switches[s]].first_port + port, sw)))
 			osm_mcast_tbl_set(osm_switch_get_mcast_tbl_ptr(sw), mlid, port);
 	}
 	return true;

@@ -174,6 +174,22 @@ osm_switch_t *dl_sweep_switch(const struct dl_engine *e, const struct dl_fabric 
 	return osm_get_switch_by_guid(&e->osm->subn, cl_hton64(f->nodes[f->switches[s]].guid));
 }
 
+bool dl_sweep_is_recabled(const struct dl_fabric *f, uint32_t port, const osm_switch_t *sw)
+{
+	uint32_t peer = f->ports[port].peer;
+	osm_physp_t *near = osm_node_get_physp_ptr(sw->p_node, f->ports[port].num);
+	osm_physp_t *far = near ? osm_physp_get_remote(near) : NULL;
+	unsigned int state = near ? osm_physp_get_port_state(near) : IB_LINK_DOWN;
+
+	if (peer == DL_NONE)
+		return false;
+	if (!far)
+		return state == IB_LINK_INIT || state == IB_LINK_ARMED;
+	return osm_physp_get_port_num(far) != f->ports[peer].num ||
+	       osm_node_get_node_guid(osm_physp_get_node_ptr(far)) !=
+		       cl_hton64(f->nodes[f->ports[peer].node].guid);
+}
+
 uint32_t dl_sweep_lid_owner(const struct dl_sweep *sweep, ib_net16_t lid)
 {
 	uint16_t l = cl_ntoh16(lid);

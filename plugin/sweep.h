@@ -46,6 +46,13 @@ struct dl_sweep *dl_sweep_share(struct dl_sweep *sweep);
 /* OpenSM's switch for the fabric's switch number s; NULL if it is gone. */
 osm_switch_t *dl_sweep_switch(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s);
 
+/*
+ * Does the cable at a port of one of its switches lead elsewhere than a sweep's fabric says?
+ * OpenSM may not know yet where a cable that was moved ends; but a link that is up and
+ * not yet active has been down since it was routed.
+ */
+bool dl_sweep_is_recabled(const struct dl_fabric *f, uint32_t port, const osm_switch_t *sw);
+
 /* The end port that owns a LID, which is in network order; or DL_NONE. */
 uint32_t dl_sweep_lid_owner(const struct dl_sweep *sweep, ib_net16_t lid);
 

@@ -246,15 +246,15 @@ static uint32_t avoid_find_unused(struct dl_engine *e, bool *unused, bool *switc
 static int avoid_drain(struct dl_engine *e, const bool *switches, uint32_t hops,
 		       enum dl_drain_end *how)
 {
-	double since = e->drain.since;
-	uint32_t before = e->drain.hops;
+	struct dl_drain_left left = e->drain.left;
 	int err;
 
-	e->drain.since = 0;
+	e->drain.left.since = 0;
 	dl_drain_begin(e, hops);
-	err = dl_drain_wait(e, e->in_force->fabric, switches, how);
-	e->drain.since = since;
-	e->drain.hops = before;
+	err = dl_drain_wait(e, e->in_force->routed.tables, switches, false, how);
+	/* The end of a wait clears the history. */
+	left.known = false;
+	e->drain.left = left;
 	return err;
 }
 

@@ -66,14 +66,17 @@ struct drain_query {
 };
 
 struct drain_switch {
+	uint32_t sw;	/* of the fabric */
 	uint32_t first; /* query; the next switch's is behind its last */
 	double since;	/* its counters have stood still; or NEVER */
 	bool known;	/* by the last reading, too */
 };
 
 struct drain_watch {
+	const struct dl_tables *paths; /* of the packets */
 	struct drain_query *queries;
 	struct drain_switch *switches; /* and one behind the last */
+	bool *unknown; /* by switch of the fabric: not known to have been quiet for long enough */
 	uint32_t n, nswitches;
 	double interval; /* in which packets leave if nothing waits, in s */
 	double lifetime; /* limit of a switch; negative: there is none */
@@ -115,11 +118,11 @@ static double drain_deadline(const struct dl_engine *e, enum dl_drain_end *how)
 
 	*how = DL_DRAIN_FIXED;
 	if (e->options.drain_ms >= 0)
-		return d->since + e->options.drain_ms / 1000.0;
+		return d->left.since + e->options.drain_ms / 1000.0;
 	lifetime = drain_lifetime(e);
 	*how = DL_DRAIN_BOUND;
-	if (lifetime >= 0 && d->since + d->hops * lifetime <= last)
-		return d->since + d->hops * lifetime;
+	if (lifetime >= 0 && d->left.since + d->left.hops * lifetime <= last)
+		return d->left.since + d->left.hops * lifetime;
 	*how = DL_DRAIN_UNPROVEN;
 	return last;
 }
@@ -128,22 +131,34 @@ bool dl_drain_is_due(const struct dl_engine *e)
 {
 	enum dl_drain_end how;
 
-	return e->drain.since > 0 &&
+	return e->drain.left.since > 0 &&
 	       (drain_deadline(e, &how) > dl_clock_monotonic() || how == DL_DRAIN_UNPROVEN);
 }
 
 void dl_drain_begin(struct dl_engine *e, uint32_t hops)
 {
-	uint32_t before = e->drain.since > 0 ? e->drain.hops : 0;
+	uint32_t before = e->drain.left.since > 0 ? e->drain.left.hops : 0;
 
-	e->drain.since = dl_clock_monotonic();
-	e->drain.hops = hops > before ? hops : before;
-	e->drain.history.whole = false;
+	e->drain.left.since = dl_clock_monotonic();
+	e->drain.left.hops = hops > before ? hops : before;
+	e->drain.left.known = false;
+}
+
+void dl_drain_mark(struct dl_engine *e)
+{
+	e->drain.before = e->drain.left;
+}
+
+void dl_drain_return(struct dl_engine *e)
+{
+	if (e->drain.left.since > 0)
+		e->drain.left = e->drain.before;
 }
 
 void dl_drain_remember(struct dl_engine *e, struct dl_transition *plan)
 {
 	dl_transition_history_take(plan, &e->drain.history);
+	e->drain.left.known = e->drain.history.whole;
 	dl_tables_free_groups(&e->drain.groups);
 	e->drain.groups.groups = plan->held->groups;
 	e->drain.groups.ngroups = plan->held->ngroups;
@@ -151,10 +166,17 @@ void dl_drain_remember(struct dl_engine *e, struct dl_transition *plan)
 	plan->held->ngroups = plan->held->groups_cap = 0;
 }
 
+void dl_drain_remember_back(struct dl_engine *e, struct dl_transition *plan,
+			    const struct dl_fabric_match *old)
+{
+	dl_transition_history_take_back(plan, old, &e->drain.history);
+	e->drain.left.known = e->drain.history.whole;
+}
+
 /* They have left. */
 static void drain_end(struct dl_engine *e)
 {
-	e->drain.since = 0;
+	e->drain.left = e->drain.before = (struct dl_drain_left){ 0 };
 	dl_transition_history_clear(&e->drain.history);
 	dl_tables_free_groups(&e->drain.groups);
 }
@@ -370,15 +392,20 @@ static double drain_interval(const struct dl_engine *e, const struct dl_fabric *
 		}
 		ports = n->nports > ports ? n->nports : ports;
 	}
-	return e->drain.hops * (ports * DATA_VLS * VL_BUFFER_BITS) / (slowest * RATE_UNIT);
+	return e->drain.left.hops * (ports * DATA_VLS * VL_BUFFER_BITS) / (slowest * RATE_UNIT);
 }
 
 /* What each switch can count, and its ports.  0 or -ENOMEM. */
-static int drain_begin_watch(struct drain_watch *w, const struct dl_fabric *f, const bool *switches)
+static int drain_begin_watch(struct drain_watch *w, const struct dl_tables *paths,
+			     const bool *switches)
 {
+	const struct dl_fabric *f = paths->fabric;
+
+	w->paths = paths;
+	w->unknown = calloc(f->nswitches + 1ul, sizeof(*w->unknown));
 	w->queries = calloc(f->nports + f->nswitches + 1ul, sizeof(*w->queries));
 	w->switches = calloc(f->nswitches + 1ul, sizeof(*w->switches));
-	if (!w->queries || !w->switches)
+	if (!w->queries || !w->switches || !w->unknown)
 		return -ENOMEM;
 	for (uint32_t s = 0; s < f->nswitches; s++) {
 		const struct dl_fabric_node *node = dl_fabric_switch_node(f, s);
@@ -386,7 +413,7 @@ static int drain_begin_watch(struct drain_watch *w, const struct dl_fabric *f, c
 
 		if (switches && !switches[s])
 			continue;
-		w->switches[w->nswitches++] = (struct drain_switch){ w->n, NEVER, false };
+		w->switches[w->nswitches++] = (struct drain_switch){ s, w->n, NEVER, false };
 		w->queries[w->n++].lid = lid;
 		for (unsigned int o = 1; o <= node->nports; o++)
 			if (f->ports[node->first_port + o].peer != DL_NONE)
@@ -421,25 +448,53 @@ static void drain_compare(struct drain_watch *w, double end)
 	}
 }
 
+/* How many that are not known to have been quiet since then can a packet pass? */
+static uint32_t drain_count_unknown(const struct drain_watch *w, double since, uint32_t enough)
+{
+	uint32_t n = 0, most;
+
+	for (uint32_t s = 0; s < w->nswitches; s++) {
+		const struct drain_switch *sw = &w->switches[s];
+
+		w->unknown[sw->sw] = !sw->known || sw->since > since;
+		n += w->unknown[sw->sw];
+	}
+	if (n <= enough || !w->paths->ngroups ||
+	    dl_transition_longest(w->paths, NULL, w->unknown, &most))
+		return n;
+	return most;
+}
+
 /*
  * Have all packets left by `now`?  One has that has had time to pass k switches in which it
- * may wait for the lifetime limit, where only k are not known to have been quiet for so long.
+ * may wait for the lifetime limit, where only k on any path are not known to have been
+ * quiet for so long.
  */
 static bool drain_is_over(const struct dl_engine *e, const struct drain_watch *w, double now)
 {
 	bool over = false;
 
-	for (uint32_t k = 0; !over && k <= (w->lifetime < 0 ? 0 : e->drain.hops); k++) {
+	for (uint32_t k = 0; !over && k <= (w->lifetime < 0 ? 0 : e->drain.left.hops); k++) {
 		double from = now - k * w->lifetime - w->interval;
-		uint32_t unknown = 0;
 
-		if (from < e->drain.since)
+		if (from < e->drain.left.since)
 			break;
-		for (uint32_t s = 0; s < w->nswitches; s++)
-			unknown += !w->switches[s].known || w->switches[s].since > from;
-		over = unknown <= k;
+		over = drain_count_unknown(w, from, k) <= k;
 	}
 	return over;
+}
+
+/*
+ * Is it in vain?  A switch that died while packets were to leave cannot tell, and neither
+ * can those behind it; and the change would end when it does not confirm the next step.
+ */
+static bool drain_is_in_vain(const struct dl_engine *e, const struct drain_watch *w)
+{
+	bool known = true;
+
+	for (uint32_t s = 0; s < w->nswitches; s++)
+		known &= w->switches[s].known;
+	return !known && e->osm->subn.force_heavy_sweep;
 }
 
 /* 0, or -EINTR. */
@@ -455,13 +510,17 @@ static int drain_sleep(double until)
 	return 0;
 }
 
-/* Read until nothing has waited for long enough.  1: seen; 0: not until then; -EINTR. */
-static int drain_watch(struct dl_engine *e, const struct dl_fabric *f, const bool *switches,
-		       double until)
+/*
+ * Read until nothing has waited for long enough.  1: seen; 0: not until then; -EINTR; -EAGAIN:
+ * given up.
+ */
+static int drain_watch(struct dl_engine *e, const struct dl_tables *paths, const bool *switches,
+		       bool may_give_up, double until)
 {
 	struct dl_drain_counters *c = drain_counters(e);
-	struct drain_watch w = { .interval = drain_interval(e, f), .lifetime = drain_lifetime(e) };
-	bool asks = c && !drain_begin_watch(&w, f, switches);
+	struct drain_watch w = { .interval = drain_interval(e, paths->fabric),
+				 .lifetime = drain_lifetime(e) };
+	bool asks = c && !drain_begin_watch(&w, paths, switches);
 	int seen = 0;
 
 	while (asks && !seen && dl_clock_monotonic() < until) {
@@ -471,26 +530,30 @@ static int drain_watch(struct dl_engine *e, const struct dl_fabric *f, const boo
 		end = dl_clock_monotonic();
 		drain_compare(&w, end);
 		seen = drain_is_over(e, &w, start);
+		if (!seen && may_give_up && drain_is_in_vain(e, &w))
+			seen = -EAGAIN;
 		if (!seen)
 			seen = drain_sleep(end + w.interval < until ? end + w.interval : until);
 	}
 	free(w.queries);
 	free(w.switches);
+	free(w.unknown);
 	return osm_exit_flag ? -EINTR : seen;
 }
 
-int dl_drain_wait(struct dl_engine *e, const struct dl_fabric *f, const bool *switches,
-		  enum dl_drain_end *how)
+int dl_drain_wait(struct dl_engine *e, const struct dl_tables *paths, const bool *switches,
+		  bool may_give_up, enum dl_drain_end *how)
 {
 	double until;
 	int seen = 0;
 
 	*how = DL_DRAIN_NONE;
-	if (e->drain.since <= 0)
+	if (e->drain.left.since <= 0)
 		return 0;
 	until = drain_deadline(e, how);
 	if (e->options.drain_ms == DL_PLUGIN_DRAIN_SEEN && until > dl_clock_monotonic())
-		seen = drain_watch(e, f, switches, until);
+		seen = drain_watch(e, paths, switches, may_give_up && !e->drain.given_up, until);
+	e->drain.given_up = seen == -EAGAIN;
 	if (seen > 0)
 		*how = DL_DRAIN_SEEN;
 	else if (!seen)
@@ -507,9 +570,10 @@ void dl_drain_look(struct dl_engine *e)
 		return;
 	/* Groups were written last. */
 	if (e->wrote)
-		e->drain.since = dl_clock_monotonic();
+		e->drain.left.since = dl_clock_monotonic();
 	if (e->options.drain_ms != DL_PLUGIN_DRAIN_SEEN)
 		return;
-	if (drain_watch(e, e->in_force->fabric, NULL, dl_clock_monotonic() + LOOK_SECONDS) > 0)
+	if (drain_watch(e, e->in_force->routed.tables, NULL, false,
+			dl_clock_monotonic() + LOOK_SECONDS) > 0)
 		drain_end(e);
 }

@@ -12,9 +12,17 @@ struct dl_engine;
 struct dl_fabric;
 struct dl_drain_counters;
 
-struct dl_drain {
-	double since;  /* monotonic: all writes were confirmed; 0: nothing old is under way */
+/* Which packets that met other entries are under way. */
+struct dl_drain_left {
+	double since;  /* monotonic: all writes were confirmed; 0: none */
 	uint32_t hops; /* switches that such a packet can still pass, at most */
+	bool known;    /* they have met what the history says, and nothing else */
+};
+
+struct dl_drain {
+	struct dl_drain_left left;
+	struct dl_drain_left before; /* when the change began; of those that are still under way */
+	bool given_up;		     /* has the last wait been? */
 	/* What they have met: of the fabric in force, with groups on the trees before. */
 	struct dl_transition_history history;
 	struct dl_tables groups;
@@ -37,18 +45,29 @@ enum dl_drain_end {
  */
 void dl_drain_begin(struct dl_engine *e, uint32_t hops);
 
+/* A change begins; it has been given up, and no entry has moved: as it was when it began. */
+void dl_drain_mark(struct dl_engine *e);
+void dl_drain_return(struct dl_engine *e);
+
 /* They have met what a plan notes, and nothing else: takes its history and groups. */
 void dl_drain_remember(struct dl_engine *e, struct dl_transition *plan);
+
+/* ... of a plan that has been given up while they were to leave: takes its history. */
+struct dl_fabric_match;
+void dl_drain_remember_back(struct dl_engine *e, struct dl_transition *plan,
+			    const struct dl_fabric_match *old);
 
 /* Is there anything to wait for? */
 bool dl_drain_is_due(const struct dl_engine *e);
 
 /*
- * Wait until they have left.  They are in these switches of `f` only; NULL: in any.
- * 0, or -EINTR (OpenSM ends).
+ * Wait until they have left.  They are in these switches only; NULL: in any.  `paths` are
+ * theirs by now; without groups, if they have any, nobody knows.
+ * 0, -EINTR (OpenSM ends), or, if the change may be given up, -EAGAIN: a link has failed or
+ * come meanwhile, and a switch that could tell does not answer.  Not twice in a row.
  */
-int dl_drain_wait(struct dl_engine *e, const struct dl_fabric *f, const bool *switches,
-		  enum dl_drain_end *how);
+int dl_drain_wait(struct dl_engine *e, const struct dl_tables *paths, const bool *switches,
+		  bool may_give_up, enum dl_drain_end *how);
 
 /*
  * All is as it should be: look, for a second at most, whether they have left, so that the

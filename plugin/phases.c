@@ -67,7 +67,7 @@ static void phases_note_written(struct dl_engine *e, const struct dl_tables *t, 
 	uint32_t hops = 0;
 
 	/* Without memory the path is as long as it can be. */
-	if (e->options.drain_ms < 0 && dl_transition_longest(t, lids, &hops))
+	if (e->options.drain_ms < 0 && dl_transition_longest(t, lids, NULL, &hops))
 		hops = t->fabric->nswitches;
 	dl_drain_begin(e, hops ? hops : 1);
 }
@@ -143,6 +143,8 @@ static void phases_report_reconnect(const struct dl_engine *e, const struct dl_p
 static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 {
 	e->phases = p;
+	e->groups_shut = p->groups_shut;
+	dl_drain_mark(e);
 	p->grants_late = p->steps.grants_late && p->origin != DL_PHASES_FROM_NOTHING;
 	if (p->steps.reconnect_pairs)
 		phases_report_reconnect(e, p);
@@ -159,7 +161,7 @@ static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 	}
 	if (p->origin == DL_PHASES_FROM_SWITCHES) {
 		phases_note_written(e, p->from->routed.tables, NULL);
-		e->drain.since -= phases_silence(e);
+		e->drain.left.since -= phases_silence(e);
 		if (phases_take_over(e)) {
 			phases_change_nothing(e);
 			return;
@@ -238,7 +240,7 @@ void dl_phases_abandon(struct dl_engine *e)
 
 /* ---- the steps ------------------------------------------------------------ */
 
-/* 0, -EIO (a switch does not confirm), -EINTR (OpenSM ends), -EPROTO. */
+/* 0, -EIO (a switch does not confirm), -EAGAIN (in vain), -EINTR (OpenSM ends), -EPROTO. */
 static int phases_enter(struct dl_engine *e, enum dl_change_state state)
 {
 	return e->change == state || dl_change_enter(e, state) ? 0 : -EPROTO;
@@ -260,6 +262,20 @@ static bool *phases_held_switches(const struct dl_phases *p)
 	return switches;
 }
 
+/* Are there old tables to return to?  These must not name links that OpenSM raises. */
+static bool phases_has_old_tables(const struct dl_phases *p)
+{
+	return p->origin == DL_PHASES_FROM_FORCE && !p->links_return;
+}
+
+/* If it stops here, is it known what packets that are under way have met? */
+static bool phases_can_stop(const struct dl_phases *p)
+{
+	return phases_has_old_tables(p) && !p->plan.maps_changed && !p->ghost_ports &&
+	       (!p->mixed || (p->plan.history.whole && !p->links_come && !p->close_groups &&
+			      dl_transition_keeps_sls(p->from->routed.tables, &p->opened)));
+}
+
 /*
  * Packets that met entries which have changed since leave, also those of the change before.
  * They are in these switches only; NULL: in any.
@@ -272,14 +288,17 @@ static int phases_drain(struct dl_engine *e, struct dl_phases *p, const bool *sw
 	bool *held = switches || !first ? NULL : phases_held_switches(p);
 
 	if (!err)
-		err = dl_drain_wait(e, p->next->fabric, switches ? switches : held, &how);
+		err = dl_drain_wait(e, &p->paths, switches ? switches : held,
+				    !first && phases_can_stop(p), &how);
 	free(held);
+	if (err)
+		return err;
 	e->metrics.now.transition.drains[how]++;
 	p->drained = how > p->drained ? how : p->drained;
 	dl_transition_history_clear(&p->plan.history);
-	p->plan.history.whole = !err && how < DL_DRAIN_FIXED;
+	p->plan.history.whole = how < DL_DRAIN_FIXED;
 	p->plan.orphans.n = first ? p->plan.orphans.n : 0;
-	return err;
+	return 0;
 }
 
 /* The maps of the new tables, before entries lead by them. */
@@ -297,7 +316,7 @@ static int phases_write_held(struct dl_engine *e, struct dl_phases *p)
 	int err = dl_phases_write_tables(e, p->plan.held, dl_phases_shown(p));
 
 	if (*blocks != before)
-		phases_note_written(e, p->plan.held, p->plan.orphans.n ? NULL : p->left.lids);
+		phases_note_written(e, &p->paths, p->plan.orphans.n ? NULL : p->left.lids);
 	dl_transition_history_next(&p->plan.history);
 	return err;
 }
@@ -316,6 +335,19 @@ static bool phases_drain_first(const struct dl_engine *e, const struct dl_phases
 		(p->steps.closes_groups || first->kind == DL_TRANSITION_WAIT));
 }
 
+/*
+ * Packets that must leave before the steps might close a loop over cables that come: they
+ * leave before these are active.
+ */
+static int phases_drain_before_links(struct dl_engine *e, struct dl_phases *p)
+{
+	bool due = p->links_come && (p->plan.history.nearlier || p->plan.orphans.n) &&
+		   p->origin != DL_PHASES_FROM_NOTHING && phases_drain_first(e, p);
+	int err = due ? phases_enter(e, DL_CHANGE_DRAINING) : 0;
+
+	return due && !err ? phases_drain(e, p, NULL) : err;
+}
+
 /* What comes before the steps. */
 static int phases_prepare(struct dl_engine *e, struct dl_phases *p)
 {
@@ -324,7 +356,7 @@ static int phases_prepare(struct dl_engine *e, struct dl_phases *p)
 	int err = knows ? 0 : phases_drain(e, p, NULL);
 
 	if (p->plan.orphans.n)
-		phases_note_written(e, p->plan.held, NULL);
+		phases_note_written(e, &p->paths, NULL);
 	/*
 	 * What OpenSM has written: entries for cables that lead elsewhere now must be closed
 	 * before these carry packets, and waves begin with it.
@@ -336,13 +368,15 @@ static int phases_prepare(struct dl_engine *e, struct dl_phases *p)
 		err = phases_enter(e, DL_CHANGE_GROUPS);
 		if (!err)
 			err = dl_phases_write_groups(e);
-		phases_note_written(e, p->plan.held, NULL);
+		phases_note_written(e, &p->paths, NULL);
 	}
+	if (!err)
+		err = phases_drain_before_links(e, p);
 	if (!err && (p->links_come || p->ghost_ports))
 		err = phases_enter(e, DL_CHANGE_LINKS);
 	if (!err && p->ghost_ports) {
 		err = dl_phases_drop_links(e);
-		phases_note_written(e, p->plan.held, NULL);
+		phases_note_written(e, &p->paths, NULL);
 	}
 	if (!err && p->links_come)
 		err = dl_phases_raise_links(e, p);
@@ -519,18 +553,29 @@ static void phases_report(struct dl_engine *e, const struct dl_phases *p)
 }
 
 /* What is written stays, until the next sweep. */
-static void phases_stop(struct dl_engine *e)
+static void phases_stop(struct dl_engine *e, bool in_vain)
 {
+	struct dl_phases *p = e->phases;
 	char text[384];
 
 	e->metrics.now.transition.result = DL_METRICS_UNFINISHED;
-	DL_SAY(e->osm, OSM_LOG_ERROR,
-	       "ERR DL26: %s: the change stops here, and the new tables wait for the next "
-	       "sweep",
-	       dl_osm_names_say(&e->unconfirmed, UNCONFIRMED, UNCLOSED, text, sizeof(text)));
+	if (in_vain)
+		DL_SAY(e->osm, OSM_LOG_INFO,
+		       "transition: something failed while old packets had to leave, and a switch "
+		       "does not answer: the change stops here, and a sweep follows");
+	else
+		DL_SAY(e->osm, OSM_LOG_ERROR,
+		       "ERR DL26: %s: the change stops here, and the new tables wait for the next "
+		       "sweep",
+		       dl_osm_names_say(&e->unconfirmed, UNCONFIRMED, UNCLOSED, text,
+					sizeof(text)));
+	if (!p->mixed && phases_can_stop(p))
+		dl_drain_return(e);
+	else if (in_vain)
+		dl_drain_remember_back(e, &p->plan, &p->old_of);
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
-	dl_phases_fill_all(e, e->phases->plan.held);
-	dl_phases_hide(e, e->phases);
+	dl_phases_fill_all(e, p->plan.held);
+	dl_phases_hide(e, p);
 	dl_phases_abandon(e);
 	CL_PLOCK_RELEASE(&e->osm->lock);
 	e->next_sweep = DL_NEXT_AT_ONCE;
@@ -620,9 +665,9 @@ static bool phases_run(struct dl_engine *e, bool rerouted)
 	if (!err)
 		err = phases_take_steps(e, p);
 	/* There may be no old tables to return to, or these name links that OpenSM raises. */
-	unproven = err == -EIO && (p->origin != DL_PHASES_FROM_FORCE || p->links_return);
-	if (err == -EIO && !unproven) {
-		phases_stop(e);
+	unproven = err == -EIO && !phases_has_old_tables(p);
+	if ((err == -EIO && !unproven) || err == -EAGAIN) {
+		phases_stop(e, err == -EAGAIN);
 		return true;
 	}
 	if (unproven)

@@ -25,6 +25,7 @@ struct dl_phases {
 	struct dl_sweep *next;	   /* the new ones, borrowed */
 	struct dl_tables opened;   /* their forwarding, with groups of all end ports */
 	struct dl_transition plan; /* plan.held: what switches hold, step by step */
+	struct dl_tables paths;	   /* those of plan.held, but groups on the old tree only */
 	struct dl_transition_waves steps;
 	struct dl_transition_leftovers left; /* where a wait is a step */
 	struct dl_fabric_match old_of;	     /* the fabric of `next` in that of `from` */
@@ -33,6 +34,7 @@ struct dl_phases {
 	bool links_return; /* ... and those that were down are not active, and named */
 	bool old_branches; /* they may meet old multicast branches */
 	bool has_groups;   /* switches may */
+	bool groups_shut;  /* those may not fit what else the switches hold */
 	bool *waits;	   /* ports of `next` between switches that are not active */
 	bool ghost_ports;  /* ports without a cable are still active */
 	bool dead_trees;   /* groups have ports whose cable has gone */

@@ -125,6 +125,12 @@ static void look_at_port(const struct dl_engine *e, struct dl_phases *p, uint32_
 	p->old_branches |= was == DL_NONE || p->from->fabric->ports[was].peer != DL_NONE;
 }
 
+/* Do they hold what a change has left that was given up? */
+static bool phases_is_mixed(const struct dl_engine *e, const struct dl_phases *p)
+{
+	return e->mixture && p->origin == DL_PHASES_FROM_FORCE;
+}
+
 /* Cables, and whether switches have any group: one that comes meanwhile is written last. */
 static int look_at_subnet(const struct dl_engine *e, struct dl_phases *p)
 {
@@ -137,6 +143,8 @@ static int look_at_subnet(const struct dl_engine *e, struct dl_phases *p)
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports; o++)
 			look_at_port(e, p, s, o);
+	/* ... and packets may not: neither was proven with a link that comes. */
+	p->groups_shut = e->groups_shut || (phases_is_mixed(e, p) && p->links_come);
 	p->has_groups = p->origin != DL_PHASES_FROM_FORCE;
 	for (uint32_t i = 0; i <= IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO; i++)
 		p->has_groups |= e->osm->subn.mboxes[i] != NULL;
@@ -197,7 +205,7 @@ bool dl_phases_keep_mixture(struct dl_engine *e, const struct dl_phases *p)
 	for (uint32_t s = 0; s < held->fabric->nswitches; s++)
 		phases_close_dead_ends(held, s);
 	/* With such a cable groups may not be safe either. */
-	e->groups_shut |= p->close_groups || p->dead_trees;
+	e->groups_shut |= p->close_groups || (p->dead_trees && !e->drain.left.known);
 	free(e->mixture);
 	e->mixture = NULL;
 	if (dl_tables_remap(p->plan.held, p->from->fabric, &t))
@@ -324,7 +332,7 @@ static int phases_find_group(const struct dl_engine *e, struct dl_phases *p,
 {
 	int err;
 
-	p->close_groups |= e->groups_shut ||
+	p->close_groups |= p->groups_shut ||
 			   (p->plan.maps_changed && p->origin != DL_PHASES_FROM_NOTHING) ||
 			   !dl_recall_groups_fit(e, p->next->fabric, opened);
 	p->trees_differ |= p->close_groups;
@@ -344,7 +352,7 @@ static const struct dl_tables_masks *phases_earlier_group(const struct dl_engine
 	return &e->drain.groups.groups[i < n ? i : n > 1 ? i % (n - 1) : 0].masks;
 }
 
-static int phases_compare_group(const struct dl_engine *e, struct dl_phases *p, uint16_t mlid,
+static int phases_compare_group(struct dl_phases *p, uint16_t mlid,
 				const struct dl_tables_masks *opened, struct dl_tables_masks *held,
 				struct dl_tables_masks *closed)
 {
@@ -357,9 +365,6 @@ static int phases_compare_group(const struct dl_engine *e, struct dl_phases *p, 
 		err = dl_phases_close_group(p, &before, closed);
 	if (!err)
 		err = phases_hold_group(p, &before, held);
-	/* Packets are on the trees before that one, too. */
-	if (!err && p->plan.history.whole && e->drain.groups.ngroups && dl_drain_is_due(e))
-		err = phases_hold_group(p, phases_earlier_group(e, mlid), held);
 	p->dead_trees |= phases_is_tree_torn(p, &before);
 	p->trees_differ |= p->close_groups ||
 			   phases_leave_tree(p, p->next->fabric, &before, opened);
@@ -378,17 +383,23 @@ static int phases_add_group(const struct dl_engine *e, struct dl_phases *p, uint
 	struct dl_tables_mcast_group *held = dl_tables_group(p->plan.held, mlid);
 	struct dl_tables_mcast_group *closed = dl_tables_group(p->plan.closed, mlid);
 	struct dl_tables_mcast_group *opened = dl_tables_group(&p->opened, mlid);
-	int err = held && closed && opened ? 0 : -ENOMEM;
+	struct dl_tables_mcast_group *paths = dl_tables_group(&p->paths, mlid);
+	bool known = p->origin == DL_PHASES_FROM_FORCE && !p->groups_shut;
+	int err = held && closed && opened && paths ? 0 : -ENOMEM;
 
 	if (!err)
 		err = phases_full_group(p->next, mlid, &opened->masks);
 	if (err || !p->has_groups)
 		return err;
 	p->close_groups = p->old_branches || p->ghost_ports;
-	return p->origin == DL_PHASES_FROM_FORCE && !e->groups_shut ?
-		       phases_compare_group(e, p, mlid, &opened->masks, &held->masks,
-					    &closed->masks) :
-		       phases_find_group(e, p, &opened->masks, &held->masks, &closed->masks);
+	err = known ? phases_compare_group(p, mlid, &opened->masks, &held->masks, &closed->masks) :
+		      phases_find_group(e, p, &opened->masks, &held->masks, &closed->masks);
+	if (!err)
+		err = dl_tables_masks_copy(&paths->masks, &held->masks);
+	/* Packets are on the trees before that one, too. */
+	if (!err && known && p->plan.history.whole && e->drain.groups.ngroups && dl_drain_is_due(e))
+		err = phases_hold_group(p, phases_earlier_group(e, mlid), &held->masks);
+	return err;
 }
 
 /* Groups are spread over cables side by side: until these come again. */
@@ -396,6 +407,9 @@ static int phases_add_groups(const struct dl_engine *e, struct dl_phases *p)
 {
 	const struct dl_tables *held = p->plan.held, *opened = &p->opened;
 
+	p->paths = *held;
+	p->paths.groups = NULL;
+	p->paths.ngroups = p->paths.groups_cap = 0;
 	for (unsigned int i = 0; i < MOST_GROUPS; i++) {
 		int err = phases_add_group(e, p, DL_TABLES_MCAST_LID + i);
 
@@ -418,6 +432,7 @@ void dl_phases_free(struct dl_phases *p)
 	dl_transition_waves_release(&p->steps);
 	dl_transition_release(&p->plan);
 	dl_tables_free_groups(&p->opened);
+	dl_tables_free_groups(&p->paths);
 	dl_fabric_match_release(&p->old_of);
 	dl_sweep_free(p->from);
 	free(p->waits);
@@ -452,9 +467,11 @@ static const struct dl_transition_history *phases_history(const struct dl_engine
 {
 	static const struct dl_transition_history nothing = { .whole = true };
 
-	if (p->origin != DL_PHASES_FROM_FORCE || e->mixture)
+	if (p->origin != DL_PHASES_FROM_FORCE || (phases_is_mixed(e, p) && p->links_come))
 		return NULL;
-	return dl_drain_is_due(e) ? &e->drain.history : &nothing;
+	if (e->drain.left.known && dl_drain_is_due(e))
+		return &e->drain.history;
+	return e->mixture || dl_drain_is_due(e) ? NULL : &nothing;
 }
 
 /* What changes in forwarding tables and maps. */
@@ -463,7 +480,7 @@ static int phases_plan_transition(const struct dl_engine *e, struct dl_phases *p
 	struct dl_tables from = *p->from->routed.tables;
 	int err;
 
-	if (e->mixture && p->origin == DL_PHASES_FROM_FORCE)
+	if (phases_is_mixed(e, p))
 		from.lft = e->mixture;
 	from.ngroups = 0;
 	p->opened = *p->next->routed.tables;

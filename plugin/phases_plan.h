@@ -36,7 +36,7 @@ uint32_t dl_phases_count_ghosts(struct dl_engine *e, const struct dl_fabric *f);
 
 /*
  * A change stops: remember what the switches hold in place of the old tables, which groups
- * on the old tree may not fit.  False: there is no memory.
+ * on the old tree may not fit, unless it is known what is left.  False: there is no memory.
  */
 bool dl_phases_keep_mixture(struct dl_engine *e, const struct dl_phases *p);
 

@@ -24,7 +24,8 @@
  * MOVING and DRAINING come as the plan's steps say, and MAPS once: before them, or, where
  * maps change that packets meet, behind them.  What a change does not need is left out:
  * GROUPS where the tree may change last, LINKS where no link goes active or down, MOVING and DRAINING
- * where any mixture is safe.
+ * where any mixture is safe.  DRAINING comes before LINKS where packets under way might close a
+ * loop over a link that comes.
  *
  * If a switch dies in the middle, its answers stay out.  Before OPENING the change is given
  * up: the old tables are in force again, and the next sweep, without the switch, follows at
@@ -67,7 +68,7 @@ static const struct state_rule change_rules[DL_CHANGE_STATES] = {
 	[DL_CHANGE_GROUPS] = { "closing groups", BIT(CHANGE_LINKS) | STEPS | AFTER_STEPS },
 	[DL_CHANGE_LINKS] = { "raising links", STEPS | AFTER_STEPS },
 	[DL_CHANGE_MOVING] = { "moving entries", STEPS | AFTER_STEPS },
-	[DL_CHANGE_DRAINING] = { "draining", STEPS | AFTER_STEPS },
+	[DL_CHANGE_DRAINING] = { "draining", BIT(CHANGE_LINKS) | STEPS | AFTER_STEPS },
 	[DL_CHANGE_MAPS] = { "writing maps", BIT(CHANGE_MOVING) | AFTER_STEPS },
 	[DL_CHANGE_OPENING] = { "opening entries", GIVEN_UP },
 };

@@ -433,6 +433,9 @@ void dl_tables_paths_to(struct dl_tables_paths *p, uint16_t lid);
 bool dl_tables_paths_arrive(const struct dl_tables_paths *p, uint32_t sw);
 uint16_t dl_tables_paths_length(const struct dl_tables_paths *p, uint32_t sw);
 
+/* From the next LID on only these switches count: an array by switch. */
+void dl_tables_paths_count(struct dl_tables_paths *p, const bool *switches);
+
 #define DL_TABLES_NO_HOPS UINT16_MAX
 
 /*

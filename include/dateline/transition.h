@@ -100,6 +100,13 @@ bool dl_transition_keeps_sls(const struct dl_tables *from, const struct dl_table
 /* The history that a plan leaves, with the orphans, when it has been carried out. */
 void dl_transition_history_take(struct dl_transition *t, struct dl_transition_history *out);
 
+/*
+ * ... when it has been given up between two barriers: of the fabric of the old tables, in which
+ * `old` finds that of the new ones.
+ */
+void dl_transition_history_take_back(struct dl_transition *t, const struct dl_fabric_match *old,
+				     struct dl_transition_history *out);
+
 /* Fill in whom it interrupts, and name some in `out`, unless it is NULL.  0 or -ENOMEM. */
 struct dl_transition_waves;
 int dl_transition_interrupted(struct dl_transition *t, struct dl_transition_waves *out);
@@ -276,10 +283,12 @@ int dl_transition_leftovers(const struct dl_transition *t, const struct dl_trans
 void dl_transition_leftovers_release(struct dl_transition_leftovers *l);
 
 /*
- * Switches on the longest path to the LIDs of a list (NULL: to any): as many a packet
- * passes at most until it has left.  0 or -ENOMEM.
+ * Switches on the longest path to the LIDs of a list (NULL: to any), and of any group: as many
+ * a packet passes at most until it has left.  Those of an array by switch count (NULL:
+ * all).  0 or -ENOMEM.
  */
-int dl_transition_longest(const struct dl_tables *t, const bool *lids, uint32_t *hops);
+int dl_transition_longest(const struct dl_tables *t, const bool *lids, const bool *counted,
+			  uint32_t *hops);
 
 #ifdef __cplusplus
 }

@@ -62,7 +62,8 @@ static void paths_walk(struct dl_tables_paths *p, uint32_t sw, uint16_t lid)
 		length = p->length[sw];
 	while (n--) {
 		p->state[p->walk[n]] = end;
-		p->length[p->walk[n]] = ++length;
+		length += p->counts[p->walk[n]];
+		p->length[p->walk[n]] = length;
 		if (end == DL_TABLES_ARRIVES)
 			p->order[p->norder++] = p->walk[n];
 	}
@@ -140,8 +141,9 @@ static bool paths_allocate(struct dl_tables_paths *p)
 	p->walk = dl_arena_array(&p->arena, n, sizeof(*p->walk));
 	p->length = dl_arena_array(&p->arena, n, sizeof(*p->length));
 	p->state = dl_arena_alloc(&p->arena, n);
+	p->counts = dl_arena_alloc(&p->arena, n);
 	return p->columns && p->ports && p->next && p->order && p->out && p->walk && p->length &&
-	       p->state;
+	       p->state && p->counts;
 }
 
 int dl_tables_paths_new(const struct dl_tables *t, struct dl_tables_paths **out)
@@ -157,6 +159,7 @@ int dl_tables_paths_new(const struct dl_tables *t, struct dl_tables_paths **out)
 		dl_tables_paths_free(p);
 		return -ENOMEM;
 	}
+	memset(p->counts, 1, f->nswitches);
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		p->ports[s] =
 			(struct dl_tables_paths_ports){ dl_fabric_switch_node(f, s)->first_port,
@@ -172,6 +175,13 @@ void dl_tables_paths_free(struct dl_tables_paths *p)
 	if (p)
 		dl_arena_free(&p->arena);
 	free(p);
+}
+
+void dl_tables_paths_count(struct dl_tables_paths *p, const bool *switches)
+{
+	for (uint32_t s = 0; s < p->t->fabric->nswitches; s++)
+		p->counts[s] = switches[s];
+	p->filled = NULL;
 }
 
 bool dl_tables_paths_arrive(const struct dl_tables_paths *p, uint32_t sw)

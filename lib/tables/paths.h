@@ -23,7 +23,8 @@ struct dl_tables_paths {
 	uint32_t norder;
 	uint32_t *out;	       /* by switch in `order`: port index by which it sends */
 	uint32_t *walk;	       /* of switches, until its end is known */
-	uint16_t *length;      /* by switch: switches on the path from it, itself too */
+	uint8_t *counts;       /* by switch: 1 if it does, else 0 */
+	uint16_t *length;      /* by switch: those on the path from it that count, itself too */
 	uint8_t *state;	       /* by switch: enum dl_tables_paths_state */
 	uint8_t *columns;      /* a block of LIDs by switch */
 	size_t apart;	       /* from one column to the next */

@@ -123,19 +123,25 @@ void dl_transition_leftovers_release(struct dl_transition_leftovers *l)
 	memset(l, 0, sizeof(*l));
 }
 
-/* Switches on the longest way from one through a group's branches; `last` is where it ends. */
+/*
+ * Switches that count on the longest way from one through a group's branches; `last` is where
+ * it ends.
+ */
 static uint32_t leftovers_branch(const struct dl_tables_masks *m, const struct dl_fabric *f,
-				 uint32_t *queue, uint32_t *length, uint32_t *last)
+				 const bool *counted, uint32_t *queue, uint32_t *length,
+				 uint32_t *last)
 {
-	uint32_t n = 1;
+	uint32_t n = 1, first = *last;
 
+	/* One more than counted so far: 0 is where nobody has been. */
 	memset(length, 0, f->nswitches * sizeof(*length));
-	queue[0] = *last;
-	length[*last] = 1;
+	queue[0] = first;
+	length[first] = 1 + (!counted || counted[first]);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct dl_fabric_node *node = dl_fabric_switch_node(f, queue[i]);
 
-		*last = queue[i];
+		if (length[queue[i]] >= length[*last])
+			*last = queue[i];
 		for (unsigned int o = 1; o <= node->nports; o++) {
 			uint32_t to = dl_tables_mask_get(m, queue[i], o) ?
 					      dl_fabric_peer_switch(f, node->first_port + o) :
@@ -143,15 +149,15 @@ static uint32_t leftovers_branch(const struct dl_tables_masks *m, const struct d
 
 			if (to == DL_NONE || length[to])
 				continue;
-			length[to] = length[queue[i]] + 1;
+			length[to] = length[queue[i]] + (!counted || counted[to]);
 			queue[n++] = to;
 		}
 	}
-	return length[*last];
+	return length[*last] - 1;
 }
 
 /* A group's branches are a tree: from its end that is farthest from any switch. */
-static int leftovers_longest_branch(const struct dl_tables *t, uint32_t *hops)
+static int leftovers_longest_branch(const struct dl_tables *t, const bool *counted, uint32_t *hops)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint32_t *queue = calloc(2 * (f->nswitches + 1ul), sizeof(*queue));
@@ -162,15 +168,16 @@ static int leftovers_longest_branch(const struct dl_tables *t, uint32_t *hops)
 
 		if (s >= f->nswitches)
 			continue;
-		leftovers_branch(m, f, queue, queue + f->nswitches, &s);
-		n = leftovers_branch(m, f, queue, queue + f->nswitches, &s);
+		leftovers_branch(m, f, counted, queue, queue + f->nswitches, &s);
+		n = leftovers_branch(m, f, counted, queue, queue + f->nswitches, &s);
 		*hops = n > *hops ? n : *hops;
 	}
 	free(queue);
 	return queue ? 0 : -ENOMEM;
 }
 
-int dl_transition_longest(const struct dl_tables *t, const bool *lids, uint32_t *hops)
+int dl_transition_longest(const struct dl_tables *t, const bool *lids, const bool *counted,
+			  uint32_t *hops)
 {
 	const struct dl_fabric *f = t->fabric;
 	struct dl_tables_paths *paths;
@@ -179,6 +186,8 @@ int dl_transition_longest(const struct dl_tables *t, const bool *lids, uint32_t 
 	*hops = 0;
 	if (err)
 		return err;
+	if (counted)
+		dl_tables_paths_count(paths, counted);
 	for (uint32_t lid = 1; lid <= f->top_lid; lid++) {
 		if (f->lid_port[lid] == DL_NONE || (lids && !lids[lid]))
 			continue;
@@ -188,5 +197,5 @@ int dl_transition_longest(const struct dl_tables *t, const bool *lids, uint32_t 
 				*hops = dl_tables_paths_length(paths, s);
 	}
 	dl_tables_paths_free(paths);
-	return leftovers_longest_branch(t, hops);
+	return leftovers_longest_branch(t, counted, hops);
 }

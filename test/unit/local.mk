@@ -43,7 +43,7 @@ UNIT_TESTS += test/unit/test_route test/unit/test_route_figures test/unit/test_d
 	test/unit/test_proven test/unit/test_avoid test/unit/test_weigh test/unit/test_carry test/unit/route_check
 # Tables and the proof.
 UNIT_TESTS += test/unit/dump_out test/unit/test_tables test/unit/test_load test/unit/test_read \
-	test/unit/transition test/unit/waves
+	test/unit/transition test/unit/longest test/unit/waves
 # Thousands of processes that are killed: with sanitizers each takes as long as twenty do
 # without, and what a writer does with memory the other tests show.
 if !SANITIZERS

@@ -45,11 +45,12 @@ struct replay {
 	bool *interrupted; /* by end port and LID */
 	bool *stuck; /* by LID, SL, switch and port: are there packets whose cable has gone? */
 	struct dl_transition_history *history; /* notes what moves; or NULL */
+	uint32_t barriers; /* after so many the plan is given up; 0: it is carried out */
 };
 
 struct waves_tally {
 	uint32_t plans, moves, drains, detours, closed, phases, unsafe, interrupted, direct;
-	uint32_t chains, chains_wait, earlier;
+	uint32_t chains, chains_wait, earlier, stopped, stopped_wait;
 };
 
 /* ---- the model ------------------------------------------------------------- */
@@ -407,6 +408,8 @@ static void replay_plan(struct replay *r)
 			assert_true(m[at].barrier < step->barriers);
 			replay_barrier(r, &m[at], end - at);
 			at = end;
+			if (r->barriers && !--r->barriers)
+				return;
 		}
 		if (at == first && step->kind != DL_TRANSITION_WAIT)
 			replay_groups(r, step->kind == DL_TRANSITION_CLOSE ? r->t->closed :
@@ -729,6 +732,92 @@ static void check_chain(struct draw *d, const struct dl_tables *a, const struct 
 	dl_tables_free(groups);
 }
 
+/* What a plan that is given up has left, as the old fabric has it. */
+static void keep_mixture(const struct replay *r, const struct dl_fabric *old,
+			 struct dl_tables **out)
+{
+	struct dl_tables *now = r->now;
+
+	for (uint32_t s = 0; s < r->f->nswitches; s++)
+		for (uint32_t lid = 0; lid <= now->top_lid; lid++) {
+			uint8_t *port = &now->lft[s * (size_t)now->stride + lid];
+			const struct dl_fabric_node *n = dl_fabric_switch_node(r->f, s);
+
+			if (*port <= n->nports && !dl_fabric_in_use(r->f, n, *port))
+				*port = DL_TABLES_NO_PORT;
+		}
+	assert_int_equal(dl_tables_remap(now, old, out), 0);
+}
+
+static uint32_t count_barriers(const struct dl_transition_waves *plan)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < plan->nmoves; i++)
+		n += !i || plan->moves[i].step != plan->moves[i - 1].step ||
+		     plan->moves[i].barrier != plan->moves[i - 1].barrier;
+	return n;
+}
+
+/* A change that is given up in the middle as something else has failed, and the next one. */
+static void check_stopped(struct draw *d, const struct dl_tables *a, const struct dl_tables *b,
+			  const struct dl_tables *c, bool any_sl, struct waves_tally *tally)
+{
+	struct dl_transition t[2];
+	struct dl_transition_waves plan[2];
+	struct dl_transition_history history = { 0 };
+	struct replay r[2] = { { .d = d, .any_sl = any_sl }, { .d = d, .any_sl = any_sl } };
+
+	assert_int_equal(dl_transition_plan_after(
+				 a, b, &(struct dl_transition_history){ .whole = true }, &t[0]),
+			 0);
+	dl_transition_spare(&t[0]);
+	assert_int_equal(dl_transition_waves(&t[0], dl_transition_work(&t[0]), &plan[0]), 0);
+	if (!plan[0].in_phases && !plan[0].closes_groups && plan[0].nmoves &&
+	    dl_transition_keeps_sls(a, b)) {
+		struct dl_tables from = *a, held = *t[0].held, *mixture;
+		struct dl_fabric_match old;
+
+		r[0].t = &t[0];
+		r[0].plan = &plan[0];
+		r[0].late = plan[0].grants_late;
+		r[0].history = &t[0].history;
+		r[0].barriers = 1 + draw_below(d, count_barriers(&plan[0]));
+		begin_replay(&r[0], a, NULL);
+		replay_plan(&r[0]);
+		keep_mixture(&r[0], a->fabric, &mixture);
+		from.lft = mixture->lft;
+		held.lft = r[0].now->lft;
+		assert_int_equal(dl_fabric_match(b->fabric, a->fabric, &old), 0);
+		dl_transition_history_take_back(&t[0], &old, &history);
+		assert_int_equal(dl_transition_plan_after(&from, c, &history, &t[1]), 0);
+		dl_transition_spare(&t[1]);
+		assert_int_equal(dl_transition_waves(&t[1], dl_transition_work(&t[1]), &plan[1]),
+				 0);
+		tally->stopped++;
+		tally->stopped_wait +=
+			plan[1].in_phases || !t[1].history.whole ||
+			(plan[1].nsteps && plan[1].steps[0].kind == DL_TRANSITION_WAIT);
+		r[1].t = &t[1];
+		r[1].plan = &plan[1];
+		r[1].late = plan[1].grants_late;
+		if (!plan[1].in_phases && t[1].history.whole) {
+			begin_replay(&r[1], &held, &r[0]);
+			replay_plan(&r[1]);
+			end_replay(&r[1], NULL);
+			release_replay(&r[1]);
+		}
+		release_replay(&r[0]);
+		dl_tables_free(mixture);
+		dl_fabric_match_release(&old);
+		dl_transition_waves_release(&plan[1]);
+		dl_transition_release(&t[1]);
+		dl_transition_history_release(&history);
+	}
+	dl_transition_waves_release(&plan[0]);
+	dl_transition_release(&t[0]);
+}
+
 static void change_twice(struct draw *d, struct waves_tally *tally)
 {
 	struct grid_fabric g = { .hosts = 1, .parallel = 1 };
@@ -748,8 +837,12 @@ static void change_twice(struct draw *d, struct waves_tally *tally)
 		release_routing(&b);
 		fails = draw_one_in(d, 2);
 		if (route_damaged(d, &g, fails ? a.f : g.fabric, any_sl, &b)) {
-			if (route_damaged(d, &g, fails ? b.f : g.fabric, any_sl, &c))
+			if (route_damaged(d, &g, fails ? b.f : g.fabric, any_sl, &c)) {
 				check_chain(d, a.r.tables, b.r.tables, c.r.tables, any_sl, tally);
+				if (fails)
+					check_stopped(d, a.r.tables, b.r.tables, c.r.tables, any_sl,
+						      tally);
+			}
 			release_routing(&c);
 		}
 		release_routing(&b);
@@ -773,10 +866,10 @@ static void no_cycle_at_any_moment(void **state)
 	print_message("%u plans, %u in phases, %u not safe; %u entries moved, %u drains, %u steps "
 		      "of detours, "
 		      "%u that close, %u plans interrupt pairs, %u at once; %u chains, %u of which "
-		      "wait, %u earlier ports\n",
+		      "wait, %u earlier ports; %u given up, %u of which wait\n",
 		      tally.plans, tally.phases, tally.unsafe, tally.moves, tally.drains,
 		      tally.detours, tally.closed, tally.interrupted, tally.direct, tally.chains,
-		      tally.chains_wait, tally.earlier);
+		      tally.chains_wait, tally.earlier, tally.stopped, tally.stopped_wait);
 	assert_true(tally.plans > n / 2 && tally.phases < tally.plans / 2);
 	assert_true(tally.unsafe <= tally.plans / 200);
 	assert_true(n < ROUNDS || (tally.drains && tally.detours && tally.closed));

@@ -102,7 +102,7 @@ void dl_transition_history_take(struct dl_transition *t, struct dl_transition_hi
 
 /*
  * ... when it has been given up between two barriers: of the fabric of the old tables, in which
- * `old` finds that of the new ones.
+ * `old` finds that of the new ones.  LIDs have not moved: see dl_transition_keeps_sls().
  */
 void dl_transition_history_take_back(struct dl_transition *t, const struct dl_fabric_match *old,
 				     struct dl_transition_history *out);

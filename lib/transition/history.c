@@ -98,25 +98,17 @@ void dl_transition_history_take(struct dl_transition *t, struct dl_transition_hi
 	memset(&t->orphans, 0, sizeof(t->orphans));
 }
 
-/* The switch of the old fabric; without one, or where a LID has moved, nobody knows. */
-static uint32_t history_old_switch(struct dl_transition_history *h,
-				   const struct dl_fabric_match *old, uint32_t sw, uint16_t lid)
-{
-	uint32_t was = dl_fabric_match_switch(old, sw);
-
-	h->whole &= was != DL_NONE && dl_fabric_match_lid(old, lid) == lid;
-	return was;
-}
-
 void dl_transition_history_take_back(struct dl_transition *t, const struct dl_fabric_match *old,
 				     struct dl_transition_history *out)
 {
 	dl_transition_history_take(t, out);
-	for (uint32_t i = 0; i < out->nearlier; i++)
-		out->earlier[i].sw =
-			history_old_switch(out, old, out->earlier[i].sw, out->earlier[i].lid);
-	for (uint32_t i = 0; i < out->norphans; i++)
-		out->orphans[i].sw =
-			history_old_switch(out, old, out->orphans[i].sw, out->orphans[i].lid);
+	for (uint32_t i = 0; i < out->nearlier; i++) {
+		out->earlier[i].sw = dl_fabric_match_switch(old, out->earlier[i].sw);
+		out->whole &= out->earlier[i].sw != DL_NONE;
+	}
+	for (uint32_t i = 0; i < out->norphans; i++) {
+		out->orphans[i].sw = dl_fabric_match_switch(old, out->orphans[i].sw);
+		out->whole &= out->orphans[i].sw != DL_NONE;
+	}
 	dl_transition_history_sort(out);
 }

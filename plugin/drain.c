@@ -553,7 +553,7 @@ int dl_drain_wait(struct dl_engine *e, const struct dl_tables *paths, const bool
 	until = drain_deadline(e, how);
 	if (e->options.drain_ms == DL_PLUGIN_DRAIN_SEEN && until > dl_clock_monotonic())
 		seen = drain_watch(e, paths, switches, may_give_up && !e->drain.given_up, until);
-	e->drain.given_up = seen == -EAGAIN;
+	e->drain.given_up |= seen == -EAGAIN;
 	if (seen > 0)
 		*how = DL_DRAIN_SEEN;
 	else if (!seen)

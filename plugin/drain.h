@@ -22,7 +22,7 @@ struct dl_drain_left {
 struct dl_drain {
 	struct dl_drain_left left;
 	struct dl_drain_left before; /* when the change began; of those that are still under way */
-	bool given_up;		     /* has the last wait been? */
+	bool given_up;		     /* has the last change been, in a wait? */
 	/* What they have met: of the fabric in force, with groups on the trees before. */
 	struct dl_transition_history history;
 	struct dl_tables groups;
@@ -64,7 +64,7 @@ bool dl_drain_is_due(const struct dl_engine *e);
  * Wait until they have left.  They are in these switches only; NULL: in any.  `paths` are
  * theirs by now; without groups, if they have any, nobody knows.
  * 0, -EINTR (OpenSM ends), or, if the change may be given up, -EAGAIN: a link has failed or
- * come meanwhile, and a switch that could tell does not answer.  Not twice in a row.
+ * come meanwhile, and a switch that could tell does not answer.  Not if the last change was.
  */
 int dl_drain_wait(struct dl_engine *e, const struct dl_tables *paths, const bool *switches,
 		  bool may_give_up, enum dl_drain_end *how);

@@ -140,6 +140,16 @@ static void phases_report_reconnect(const struct dl_engine *e, const struct dl_p
 	free(ends);
 }
 
+/* This change is not: why, and on account of which switches. */
+static void phases_report_unproven(struct dl_engine *e, const char *what, const char *nobody)
+{
+	char text[384];
+
+	e->metrics.now.transition.result = DL_METRICS_UNPROVEN;
+	DL_SAY(e->osm, OSM_LOG_INFO, "transition: not proven this one time: %s",
+	       dl_osm_names_say(&e->unconfirmed, what, nobody, text, sizeof(text)));
+}
+
 static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 {
 	e->phases = p;
@@ -170,6 +180,10 @@ static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 	dl_phases_fill_all(e, p->plan.held);
 	/* VLs that packets use, and that a port says it has no more. */
 	dl_qos_count_cut(e, p->from, &p->shrunk);
+	if (p->shrunk.n) {
+		e->unconfirmed = p->shrunk;
+		phases_report_unproven(e, SHRUNK, "");
+	}
 	/* Neither asks for another sweep: see phases_write_maps(). */
 	p->from->cut = p->next->cut = 0;
 	dl_change_enter(e, DL_CHANGE_WAITING);
@@ -486,16 +500,6 @@ static int phases_open(struct dl_engine *e, struct dl_phases *p)
 	return err;
 }
 
-/* Before the new tables are written all the same, and who confirms these counts. */
-static void phases_report_unproven(struct dl_engine *e, const char *what, const char *nobody)
-{
-	char text[384];
-
-	e->metrics.now.transition.result = DL_METRICS_UNPROVEN;
-	DL_SAY(e->osm, OSM_LOG_INFO, "transition: not proven this one time: %s",
-	       dl_osm_names_say(&e->unconfirmed, what, nobody, text, sizeof(text)));
-}
-
 /* Why old packets have left, or that nobody knows. */
 static const char *phases_say_drained(struct dl_engine *e, const struct dl_phases *p)
 {
@@ -622,6 +626,7 @@ static void phases_finish(struct dl_engine *e, bool confirmed, bool unproven)
 		dl_drain_remember(e, &p->plan);
 	}
 	dl_phases_forget_mixture(e);
+	e->drain.given_up = false;
 	e->phases = NULL;
 	dl_phases_free(p);
 }
@@ -681,11 +686,7 @@ static bool phases_run(struct dl_engine *e, bool rerouted)
 		e->next_sweep = DL_NEXT_AT_ONCE;
 		unproven = true;
 	}
-	if (!unproven && p->shrunk.n) {
-		e->unconfirmed = p->shrunk;
-		phases_report_unproven(e, SHRUNK, "");
-		unproven = true;
-	}
+	unproven = unproven || p->shrunk.n;
 	phases_finish(e, !err, unproven);
 	/* A heavy sweep goes on with the groups; this one does not. */
 	return !rerouted || !trees_differ || dl_phases_write_groups(e) != -EINTR;

@@ -224,6 +224,7 @@ static bool lie(struct sim *sim, const struct sim_step *step)
 	    liars >= MOST_LIARS)
 		return false;
 	n->lie = step->arg[0];
+	n->lied = true;
 	sim->disturbed = sim->now;
 	return true;
 }

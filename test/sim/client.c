@@ -217,6 +217,10 @@ static void answered(struct sim *sim, const ib_sa_mad_t *s)
 	if (sim->now - q->since > sim->slowest)
 		sim->slowest = sim->now - q->since;
 	before = sim_judge_granted(sim, q->from, q->to);
+	/* The SL is that of the LID which it claims. */
+	if (before &&
+	    (sim->nodes[sim->ports[q->from].node].lied || sim->nodes[sim->ports[q->to].node].lied))
+		return;
 	/* Another mode has other SLs. */
 	if (before && !(before & 1 << sl) && !strchr(sim->o.mode, ','))
 		sim_find(sim, SIM_SL, "%s to %s: SL %u, granted before: SLs 0x%x",

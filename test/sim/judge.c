@@ -200,6 +200,14 @@ static void give_up(struct sim *sim, uint32_t lid, uint32_t port)
 	set_owner(sim, lid, heir);
 }
 
+/* OpenSM has given a node the LID of another one, because it claims it. */
+static void note_double(struct sim *sim)
+{
+	sim->disturbed = sim->now;
+	for (uint32_t i = 0; i < sim->nsms; i++)
+		sim->sms[i].astray = sim->now;
+}
+
 static void update_lids(struct sim *sim, uint32_t port)
 {
 	struct sim_judge *j = sim->judge;
@@ -219,8 +227,11 @@ static void update_lids(struct sim *sim, uint32_t port)
 		sim_say(sim, "LID of %s: %u, was %u", sim->nodes[p->node].name, lid, j->lid[port]);
 	j->lid[port] = lid;
 	j->lmc[port] = lmc;
-	for (uint32_t i = 0; lid && i < 1u << lmc; i++)
+	for (uint32_t i = 0; lid && i < 1u << lmc; i++) {
+		if (j->columns[lid + i].owner != DL_NONE)
+			note_double(sim);
 		set_owner(sim, lid + i, port);
+	}
 }
 
 /* ---- what changes -------------------------------------------------------------- */
@@ -324,7 +335,7 @@ void sim_judge_map(struct sim *sim, struct sim_node *n, unsigned int in, unsigne
 
 		for (uint32_t lid = 1; lid < sim->judge->ncolumns; lid++)
 			sim_flow_map(sim, lid, n, in, out, was, vls_before);
-		if (j->revised != DL_NONE && !is_cut_of(was, o->sl2vl + 8 * in)) {
+		if (j->revised != DL_NONE && !n->lied && !is_cut_of(was, o->sl2vl + 8 * in)) {
 			snprintf(text, sizeof(text),
 				 "on their way through %s from port %u to port %u", n->name, in,
 				 out);

@@ -158,11 +158,10 @@ void sim_log_line(struct sim *sim, struct sim_sm *sm, const char *line)
 		sim_say(sim, "sm%d: %s", (int)(sm - sim->sms), text);
 	if (strstr(text, "ERR DL18") || strstr(text, "ERR DL34"))
 		sim_find(sim, SIM_DEFECT, "%s", text);
-	if (strstr(text, "dateline: transition: "))
-		read_transition(sim, sm, text);
-	else if (strstr(text, "ERR DL26")) {
+	if (strstr(text, "the change stops here")) {
 		/* What stopped halfway, and the way back from there, is counted nowhere. */
 		sim_log_flush(sim, true);
 		sim->clean = false;
-	}
+	} else if (strstr(text, "dateline: transition: "))
+		read_transition(sim, sm, text);
 }

@@ -105,6 +105,7 @@ struct sim_node {
 	bool mute;	  /* it forwards, but its agent does not answer, */
 	bool sick;	  /* ... or answers for itself, and not for its ports and tables */
 	unsigned int lie; /* what its agent claims that is not so: agent.c; 0: nothing */
+	bool lied;	  /* ever: nobody knows its maps, or which LID it has */
 	unsigned int traps_due;
 	int sm; /* which subnet manager runs here, or -1 */
 	ib_switch_info_t switch_info;
@@ -135,7 +136,8 @@ struct sim_sm {
 	uint64_t last_sent, last_up;
 	uint64_t wrote_at; /* entries of tables */
 	uint64_t unproven; /* `sweep_at` of the last one that the log does not call proven */
-	uint64_t astray;   /* when something last was written to another node than meant; 0: no */
+	uint64_t astray;   /* when a write last reached another node than meant, or gave it
+			      another's LID; 0: no */
 	struct sim_way ways[SIM_WAYS];
 	uint32_t failed; /* calls that have been made to fail */
 	uint64_t heap;	 /* bytes in use when they were measured last; 0: never */

@@ -1,17 +1,16 @@
 # Subnet managers in virtual time (README.md here), where configure finds that it
 # can be done.
-EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash \
-	test/sim/shrink.bash test/sim/scripts/liar_cut_off.events \
-	test/sim/scripts/mute_switch.events test/sim/scripts/mute_two.events \
+EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/sim/shrink.bash \
 	test/sim/scripts/behind_others.events test/sim/scripts/behind_top.events \
-	test/sim/scripts/past_failed_cable.events \
-	test/sim/scripts/moved_at_start.events test/sim/scripts/moved_at_takeover.events \
-	test/sim/scripts/moved_under_writes.events test/sim/scripts/torn_tree.events \
-	test/sim/scripts/power_fails.events \
-	test/sim/scripts/refused_sweep.events \
-	test/sim/scripts/second_failure.events \
+	test/sim/scripts/dies_in_a_drain.events test/sim/scripts/liar_cut_off.events \
+	test/sim/scripts/mended_after_giving_up.events test/sim/scripts/moved_at_start.events \
+	test/sim/scripts/moved_at_takeover.events test/sim/scripts/moved_under_old_groups.events \
+	test/sim/scripts/moved_under_writes.events test/sim/scripts/mute_switch.events \
+	test/sim/scripts/mute_two.events test/sim/scripts/past_failed_cable.events \
+	test/sim/scripts/power_fails.events test/sim/scripts/refused_sweep.events \
+	test/sim/scripts/second_failure.events test/sim/scripts/swapped_cables.events \
 	test/sim/scripts/switch_returns.events test/sim/scripts/takeover.events \
-	test/sim/scripts/top_rises_at_start.events
+	test/sim/scripts/top_rises_at_start.events test/sim/scripts/torn_tree.events
 if SIM
 check_PROGRAMS += test/sim/sim
 check_LTLIBRARIES += test/sim/sm.la

@@ -378,6 +378,10 @@ static void write_script(const struct sim *sim)
 		"\nsms %u\nqueries %u\nbare %d\nraise %d\nplain %d\n",
 		o->torus, o->ports, o->engine, o->mode, o->seed, o->sms, o->queries_ms, o->bare,
 		o->raise, o->plain);
+	if (o->stay_ms < 0)
+		fprintf(f, "stay switch\n");
+	else if (o->stay_ms)
+		fprintf(f, "stay %" PRId64 "\n", (int64_t)o->stay_ms);
 	if (o->plugin_options)
 		fprintf(f, "plugin-options %s\n", o->plugin_options);
 	sim_script_write(sim->script, f);

@@ -46,8 +46,8 @@ static bool leads_to_switch(const struct dl_fabric *f, uint32_t s, unsigned int 
 	return dl_fabric_peer_switch(f, f->nodes[f->switches[s]].first_port + port) != DL_NONE;
 }
 
-static bool is_waiting_link(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s,
-			    unsigned int o)
+bool dl_phases_link_waits(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s,
+			  unsigned int o)
 {
 	osm_physp_t *physp = leads_to_switch(f, s, o) ? find_physp(e, f, s, o) : NULL;
 
@@ -62,7 +62,7 @@ static bool has_waiting_links(const struct dl_engine *e, const struct dl_fabric 
 	CL_PLOCK_ACQUIRE(&e->osm->lock);
 	for (uint32_t s = 0; s < f->nswitches && !any; s++)
 		for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports && !any; o++)
-			any = is_waiting_link(e, f, s, o);
+			any = dl_phases_link_waits(e, f, s, o);
 	CL_PLOCK_RELEASE(&e->osm->lock);
 	return any;
 }
@@ -108,7 +108,7 @@ static void look_at_port(const struct dl_engine *e, struct dl_phases *p, uint32_
 {
 	const struct dl_fabric *f = p->next->fabric;
 	const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
-	bool waits = is_waiting_link(e, f, s, o);
+	bool waits = dl_phases_link_waits(e, f, s, o);
 	uint32_t was;
 
 	p->ghost_ports |= is_ghost(f, n->first_port + o, find_physp(e, f, s, o));
@@ -152,6 +152,12 @@ static int look_at_subnet(const struct dl_engine *e, struct dl_phases *p)
 	return 0;
 }
 
+void dl_phases_hold_link(struct dl_engine *e, const struct dl_fabric *f, uint32_t s, unsigned int o)
+{
+	ib_port_info_set_port_state(&find_physp(e, f, s, o)->port_info, IB_LINK_DOWN);
+	e->next_sweep = DL_NEXT_AT_ONCE;
+}
+
 /*
  * A link that OpenSM believed to be active has been down since it was planned: its cable
  * may lead elsewhere, or its switch have lost its tables.  OpenSM, which learns of it from
@@ -166,12 +172,10 @@ void dl_phases_hold_links(struct dl_engine *e, const struct dl_phases *p)
 		for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports; o++) {
 			uint32_t port = f->nodes[f->switches[s]].first_port + o;
 
-			if (!is_waiting_link(e, f, s, o) ||
+			if (!dl_phases_link_waits(e, f, s, o) ||
 			    (p && (p->waits[port] || p->waits[f->ports[port].peer])))
 				continue;
-			ib_port_info_set_port_state(&find_physp(e, f, s, o)->port_info,
-						    IB_LINK_DOWN);
-			e->next_sweep = DL_NEXT_AT_ONCE;
+			dl_phases_hold_link(e, f, s, o);
 		}
 	CL_PLOCK_RELEASE(&e->osm->lock);
 }

@@ -25,6 +25,15 @@ int dl_phases_plan(const struct dl_engine *e, struct dl_sweep *next, struct dl_p
 int dl_phases_close_group(const struct dl_phases *p, const struct dl_tables_masks *before,
 			  struct dl_tables_masks *masks);
 
+/*
+ * Is the link at a port to another switch up and not active?  Leave it so until the next
+ * sweep.  Holding OpenSM's lock.
+ */
+bool dl_phases_link_waits(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s,
+			  unsigned int o);
+void dl_phases_hold_link(struct dl_engine *e, const struct dl_fabric *f, uint32_t s,
+			 unsigned int o);
+
 /* Links that were down since the change was planned wait for the next sweep.  Takes the lock. */
 void dl_phases_hold_links(struct dl_engine *e, const struct dl_phases *p);
 

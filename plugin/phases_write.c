@@ -216,6 +216,125 @@ int dl_phases_confirm_maps(struct dl_engine *e)
 }
 
 /*
+ * Who answers along a path that should lead to a switch, and by which port has the query come?
+ * Each switch has another LID.
+ */
+static void phases_ask_lid(struct dl_engine *e, const osm_switch_t *sw, const osm_dr_path_t *path)
+{
+	osm_physp_t *port0 = osm_node_get_physp_ptr(sw->p_node, 0);
+	/* OpenSM takes what Set() returns as it is, and asks for no more. */
+	osm_madw_context_t context = { .pi_context = { .node_guid =
+							       osm_node_get_node_guid(sw->p_node),
+						       .port_guid = osm_physp_get_port_guid(port0),
+						       .set_method = TRUE } };
+
+	dl_recall_get_along(e, sw, path, IB_MAD_ATTR_PORT_INFO, 0, &context);
+}
+
+/* Links that are asked across, by the switch that should be there. */
+struct phases_asked {
+	uint32_t *ports;     /* the port out of which the query went, or DL_NONE */
+	ib_port_info_t *was; /* that OpenSM has of its port 0 */
+	bool *done;	     /* by port */
+};
+
+/* Across a port; false: the switch there is being asked across another one. */
+static bool phases_ask_across(struct dl_engine *e, const struct dl_fabric *f,
+			      struct phases_asked *a, uint32_t s, uint32_t port)
+{
+	uint32_t there = dl_fabric_peer_switch(f, port);
+	osm_switch_t *near = dl_sweep_switch(e, f, s), *far = dl_sweep_switch(e, f, there);
+	osm_physp_t *port0 = far ? osm_node_get_physp_ptr(far->p_node, 0) : NULL;
+	osm_dr_path_t path;
+
+	if (near && far && a->ports[there] != DL_NONE)
+		return false;
+	a->done[port] = a->done[f->ports[port].peer] = true;
+	if (!near || !far)
+		return true;
+	path = *osm_physp_get_dr_path_ptr(osm_node_get_physp_ptr(near->p_node, 0));
+	a->ports[there] = port;
+	a->was[there] = port0->port_info;
+	port0->port_info.local_port_num = 0;
+	if (!osm_dr_path_extend(&path, f->ports[port].num))
+		phases_ask_lid(e, far, &path);
+	return true;
+}
+
+/* All that can be asked at the same time; returns whether others are left. */
+static bool phases_ask_across_all(struct dl_engine *e, const struct dl_phases *p,
+				  struct phases_asked *a)
+{
+	const struct dl_fabric *f = p->next->fabric;
+	bool left = false;
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		uint32_t first = f->nodes[f->switches[s]].first_port;
+
+		for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports; o++)
+			if (p->waits[first + o] && !a->done[first + o] &&
+			    dl_phases_link_waits(e, f, s, o))
+				left |= !phases_ask_across(e, f, a, s, first + o);
+	}
+	return left;
+}
+
+/* What leads elsewhere, or has no answer, stays down; OpenSM's PortInfo is put right. */
+static void phases_hold_moved(struct dl_engine *e, const struct dl_fabric *f,
+			      struct phases_asked *a)
+{
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		const struct dl_fabric_port *port = &f->ports[a->ports[s]], *peer;
+		osm_switch_t *sw = dl_sweep_switch(e, f, s);
+		ib_port_info_t *info;
+
+		if (a->ports[s] == DL_NONE || !sw)
+			continue;
+		info = &osm_node_get_physp_ptr(sw->p_node, 0)->port_info;
+		peer = &f->ports[port->peer];
+		if (info->local_port_num != peer->num || info->base_lid != a->was[s].base_lid) {
+			dl_phases_hold_link(e, f, dl_fabric_peer_switch(f, port->peer), port->num);
+			dl_phases_hold_link(e, f, s, peer->num);
+		}
+		*info = a->was[s];
+		a->ports[s] = DL_NONE;
+	}
+}
+
+/*
+ * Cables that were moved since the plan was made, perhaps while packets left: ask across each
+ * link who is there.  OpenSM takes an answer for that of the switch which should be there,
+ * so each switch is asked across one link at a time.  0, -EINTR or -EIO: no memory.
+ */
+static int phases_check_links(struct dl_engine *e, const struct dl_phases *p)
+{
+	const struct dl_fabric *f = p->next->fabric;
+	boolean_t *failed = &e->osm->subn.subnet_initialization_error, before = *failed;
+	struct phases_asked a = { .ports = malloc((f->nswitches + 1ul) * sizeof(*a.ports)),
+				  .was = calloc(f->nswitches + 1ul, sizeof(*a.was)),
+				  .done = calloc(f->nports + 1ul, sizeof(*a.done)) };
+	int err = a.ports && a.was && a.done ? 0 : -EIO;
+	bool left = !err;
+
+	for (uint32_t s = 0; !err && s < f->nswitches; s++)
+		a.ports[s] = DL_NONE;
+	while (left && !err) {
+		CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
+		left = phases_ask_across_all(e, p, &a);
+		CL_PLOCK_RELEASE(&e->osm->lock);
+		err = wait_for_pending_transactions(&e->osm->stats) ? -EINTR : 0;
+		CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
+		phases_hold_moved(e, f, &a);
+		CL_PLOCK_RELEASE(&e->osm->lock);
+	}
+	*failed = before;
+	free(a.ports);
+	free(a.was);
+	free(a.done);
+	return err;
+}
+
+/*
  * Packets cross a link by the maps that it has when it goes active.  What a switch has
  * confirmed and lost since is written again.
  */
@@ -231,22 +350,12 @@ int dl_phases_raise_links(struct dl_engine *e, const struct dl_phases *p)
 		if (!err)
 			err = dl_phases_confirm_maps(e);
 	}
+	if (!err && p->origin != DL_PHASES_FROM_NOTHING)
+		err = phases_check_links(e, p);
 	dl_phases_hold_links(e, p);
 	if (!err)
 		err = phases_set_links(e, IB_LINK_ARMED);
 	return err ? err : phases_set_links(e, IB_LINK_ACTIVE);
-}
-
-/* Who answers along the path to a switch?  Each has another LID. */
-static void phases_ask_lid(struct dl_engine *e, const osm_switch_t *sw, const osm_physp_t *port0)
-{
-	/* OpenSM takes what Set() returns as it is, and asks for no more. */
-	osm_madw_context_t context = { .pi_context = { .node_guid =
-							       osm_node_get_node_guid(sw->p_node),
-						       .port_guid = osm_physp_get_port_guid(port0),
-						       .set_method = TRUE } };
-
-	dl_recall_get(e, sw, IB_MAD_ATTR_PORT_INFO, 0, &context);
 }
 
 /* Another switch's PortInfo in place of this one's is put right, and the switch counted. */
@@ -276,7 +385,7 @@ int dl_phases_confirm_paths(struct dl_engine *e)
 		osm_physp_t *port0 = osm_node_get_physp_ptr(sw->p_node, 0);
 
 		was[n++] = port0->port_info;
-		phases_ask_lid(e, sw, port0);
+		phases_ask_lid(e, sw, osm_physp_get_dr_path_ptr(port0));
 	}
 	CL_PLOCK_RELEASE(&e->osm->lock);
 	err = wait_for_pending_transactions(&e->osm->stats) ? -EINTR : 0;

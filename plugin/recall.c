@@ -70,14 +70,19 @@ static osm_physp_t *port0_of(const osm_switch_t *sw)
 	return osm_node_get_physp_ptr(sw->p_node, 0);
 }
 
+void dl_recall_get_along(struct dl_engine *e, const osm_switch_t *sw, const osm_dr_path_t *path,
+			 ib_net16_t attribute, uint32_t modifier, const osm_madw_context_t *context)
+{
+	osm_req_get(&e->osm->sm, path, attribute, cl_hton32(modifier), FALSE,
+		    ib_port_info_get_m_key(&port0_of(sw)->port_info),
+		    DL_OSM_TIMEOUT CL_DISP_MSGID_NONE, context);
+}
+
 void dl_recall_get(struct dl_engine *e, const osm_switch_t *sw, ib_net16_t attribute,
 		   uint32_t modifier, const osm_madw_context_t *context)
 {
-	osm_physp_t *p = port0_of(sw);
-
-	osm_req_get(&e->osm->sm, osm_physp_get_dr_path_ptr(p), attribute, cl_hton32(modifier),
-		    FALSE, ib_port_info_get_m_key(&p->port_info), DL_OSM_TIMEOUT CL_DISP_MSGID_NONE,
-		    context);
+	dl_recall_get_along(e, sw, osm_physp_get_dr_path_ptr(port0_of(sw)), attribute, modifier,
+			    context);
 }
 
 uint32_t dl_recall_top(const osm_switch_t *sw)

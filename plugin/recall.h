@@ -96,9 +96,12 @@ uint32_t dl_recall_top(const osm_switch_t *sw);
 /* Make room for the entries below `size`, as OpenSM does. */
 bool dl_recall_reserve(osm_switch_t *sw, uint32_t size);
 
-/* Ask for an attribute of a switch. */
+/* Ask for an attribute of a switch, by its path or another one. */
 osm_madw_context_t dl_recall_context(const osm_switch_t *sw, bool set);
 void dl_recall_get(struct dl_engine *e, const osm_switch_t *sw, ib_net16_t attribute,
 		   uint32_t modifier, const osm_madw_context_t *context);
+void dl_recall_get_along(struct dl_engine *e, const osm_switch_t *sw, const osm_dr_path_t *path,
+			 ib_net16_t attribute, uint32_t modifier,
+			 const osm_madw_context_t *context);
 
 #endif

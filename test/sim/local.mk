@@ -4,7 +4,8 @@ EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/si
 	test/sim/scripts/behind_others.events test/sim/scripts/behind_top.events \
 	test/sim/scripts/dies_in_a_drain.events test/sim/scripts/liar_cut_off.events \
 	test/sim/scripts/mended_after_giving_up.events test/sim/scripts/moved_at_start.events \
-	test/sim/scripts/moved_at_takeover.events test/sim/scripts/moved_under_old_groups.events \
+	test/sim/scripts/moved_at_takeover.events test/sim/scripts/moved_before_links.events \
+	test/sim/scripts/moved_under_old_groups.events \
 	test/sim/scripts/moved_under_writes.events test/sim/scripts/mute_switch.events \
 	test/sim/scripts/mute_two.events test/sim/scripts/past_failed_cable.events \
 	test/sim/scripts/power_fails.events test/sim/scripts/refused_sweep.events \

@@ -136,6 +136,18 @@ static void answer_groups(const struct osm_fixture_switch *hw, osm_switch_t *sw,
 	}
 }
 
+/* By which port does a query come that leaves a neighbour by this one? */
+static uint8_t arrival(const osm_switch_t *sw, uint8_t out)
+{
+	for (unsigned int o = 1; o < sw->num_ports; o++) {
+		const osm_physp_t *far = sw->p_node->physp_table[o].p_remote_physp;
+
+		if (far && far->port_num == out)
+			return o;
+	}
+	return 0;
+}
+
 #ifdef HAVE_OSM_REQ_TIMEOUT
 #define TIMEOUT __attribute__((unused)) uint32_t timeout,
 #else
@@ -150,9 +162,12 @@ ib_api_status_t osm_req_get(osm_sm_t *sm, const osm_dr_path_t *path, ib_net16_t 
 	struct osm_fixture_switch *hw = osm_fixture_hardware(osm_fixture_current, sw);
 	uint32_t m = cl_ntoh32(modifier);
 
-	(void)path, (void)find_key, (void)key, (void)error;
+	(void)find_key, (void)key, (void)error;
 	if (attribute == IB_MAD_ATTR_PORT_INFO) {
 		/* With the LID of the one that answers. */
+		if (!hw->silent)
+			sw->p_node->physp_table[0].port_info.local_port_num =
+				arrival(sw, path->path[path->hop_count]);
 		if (hw->silent)
 			sm->p_subn->subnet_initialization_error = TRUE;
 		else if (hw->reached)

@@ -162,6 +162,7 @@ static bool set_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid,
 {
 	const struct dl_fabric *f = e->in_force->fabric;
 	osm_switch_t *sw = dl_sweep_switch(e, f, s);
+	uint32_t first = f->nodes[f->switches[s]].first_port;
 	unsigned int port;
 
 	/* Gone since the tables were made: see keep_in_force() in engine.c. */
@@ -178,8 +179,7 @@ static bool set_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid,
 	for (port = 0; port < sw->num_ports; port++) {
 		/* The tree may be older than the subnet: dl_engine's keep_in_force(). */
 		if (dl_tables_mask_get(masks, s, port) &&
-		    !(port &&
-		      dl_sweep_is_recabled(f, f->nodes[f->switches[s]].first_port + port, sw)))
+		    !(port && dl_sweep_is_recabled(f, first + port, sw)))
 			osm_mcast_tbl_set(osm_switch_get_mcast_tbl_ptr(sw), mlid, port);
 	}
 	return true;

@@ -29,7 +29,10 @@ written-at-once|plugin/phases.c|s/phases_write_tables(e, p->plan.held, /phases_w
 maps-before-entries-close|plugin/phases.c|/^bool dl_phases_hold_maps/,/^}/s/return e->phases/return false \&\& e->phases/|VL changed under way|--sms 2 --mode proven,any-sl
 refused-not-tried-again|plugin/engine.c|s/osm->subn.subnet_initialization_error = TRUE/osm->subn.subnet_initialization_error \&= TRUE/|pair lost|scripts/refused_sweep.events
 behind-top-at-start|plugin/engine.c|s/(dl_phases_are_known(e) .. e->recall.known)/dl_phases_are_known(e)/|credit loop|scripts/top_rises_at_start.events
-second-failure-waits|plugin/phases_plan.c|s/return dl_drain_is_due(e) [?] &e->drain.history/return dl_drain_is_due(e) ? NULL/|pair lost|scripts/second_failure.events
+second-failure-waits|plugin/phases_plan.c|s/if (e->drain.left.known .. dl_drain_is_due(e))/if (false)/|pair lost|scripts/second_failure.events
+stopped-groups-kept|plugin/phases_plan.c|s/phases_is_mixed(e, p) .. p->links_come/false/|credit loop|scripts/mended_after_giving_up.events
+groups-on-moved-cables|plugin/mcast.c|s/dl_sweep_is_recabled(f, first + port, sw)/false/|credit loop|scripts/moved_under_old_groups.events
+links-not-asked|plugin/phases_write.c|/^int dl_phases_raise_links/,/^}/s/err = phases_check_links(e, p)/err = 0 \&\& phases_check_links(e, p)/|credit loop|scripts/moved_before_links.events
 earlier-ports-forgotten|lib/transition/waves_plan.c|s/[.]nearlier = t->history.nearlier/.nearlier = 0/|credit loop|--stay switch --gap 60 --mode proven,any-sl
 operational-vls-ignored|plugin/engine.c|/^static void ask_for_maps/,/^}/s/if (e->in_force->cut \&\&/if (false \&\&/|credit loop|--raise 1
 wake-up-lost|test/sim/sm_threads.c|/^static void drop_mutex/,/^}/s/if (m->waiters)/if (m->waiters \&\& sim_random(\&sm_random_state, 100))/|hung|

@@ -484,17 +484,49 @@ static bool drain_is_over(const struct dl_engine *e, const struct drain_watch *w
 	return over;
 }
 
+/* Does a packet from a switch come to the owner of a LID? */
+static bool drain_arrives(const struct dl_tables *t, uint32_t s, uint16_t lid)
+{
+	const struct dl_fabric *f = t->fabric;
+
+	for (uint32_t hops = 0; s != DL_NONE && hops < f->nswitches; hops++) {
+		const struct dl_fabric_node *n = dl_fabric_switch_node(f, s);
+		unsigned int out = dl_tables_lft(t, s, lid);
+		uint32_t port = n->first_port + out;
+
+		if (out > n->nports)
+			return false;
+		s = out ? dl_fabric_peer_switch(f, port) : DL_NONE;
+		if (s == DL_NONE)
+			return (out ? f->ports[port].peer : port) == f->lid_port[lid];
+	}
+	return false;
+}
+
 /*
  * Is it in vain?  A switch that died while packets were to leave cannot tell, and neither
  * can those behind it; and the change would end when it does not confirm the next step.
+ * It, or one of those, does not answer though query and answer have a way.
  */
 static bool drain_is_in_vain(const struct dl_engine *e, const struct drain_watch *w)
 {
-	bool known = true;
+	const struct dl_fabric *f = w->paths->fabric;
+	uint16_t sm = cl_ntoh16(e->osm->subn.sm_base_lid);
+	uint32_t home = sm <= f->top_lid && f->lid_port[sm] != DL_NONE ?
+				dl_fabric_access_switch(f, f->lid_port[sm]) :
+				DL_NONE;
 
-	for (uint32_t s = 0; s < w->nswitches; s++)
-		known &= w->switches[s].known;
-	return !known && e->osm->subn.force_heavy_sweep;
+	if (!e->osm->subn.force_heavy_sweep || home == DL_NONE)
+		return false;
+	for (uint32_t i = 0; i < w->nswitches; i++) {
+		uint32_t s = w->switches[i].sw;
+
+		if (!w->queries[w->switches[i].first].answered &&
+		    drain_arrives(w->paths, home, w->queries[w->switches[i].first].lid) &&
+		    drain_arrives(w->paths, s, sm))
+			return true;
+	}
+	return false;
 }
 
 /* 0, or -EINTR. */

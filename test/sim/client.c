@@ -90,17 +90,18 @@ static void joined(struct sim *sim, const struct sim_msg *m, const ib_sa_mad_t *
 	sim->ports[port].joined = true;
 	sim->ports[port].joined_sm = m->sm;
 	sim->ports[port].joined_run = m->run;
+	sim->last_join = sim->now;
 }
 
 /* ---- paths -------------------------------------------------------------------- */
 
-static void new_query(struct sim *sim, uint32_t from, uint32_t to, uint64_t when)
+static void new_query(struct sim *sim, uint32_t from, uint32_t to, uint32_t path, uint64_t when)
 {
 	sim->queries = dl_array_grow(sim->queries, sizeof(*sim->queries), sim->nqueries, 1,
 				     &sim->queries_cap);
 	if (!sim->queries)
 		sim_die("no memory");
-	sim->queries[sim->nqueries] = (struct sim_query){ from, to, when, true };
+	sim->queries[sim->nqueries] = (struct sim_query){ from, to, path, when, true };
 	sim_events_add(sim, when, SIM_ASK, sim->nqueries++, 0, NULL);
 	sim->asked++;
 }
@@ -126,7 +127,7 @@ static void ask(struct sim *sim, uint32_t number)
 	s->comp_mask = IB_PR_COMPMASK_SLID | IB_PR_COMPMASK_DLID | IB_PR_COMPMASK_NUMBPATH;
 	r = (ib_path_rec_t *)s->data;
 	r->slid = from->info.base_lid;
-	r->dlid = to->info.base_lid;
+	r->dlid = htobe16((uint16_t)(be16toh(to->info.base_lid) + q->path));
 	r->num_path = 1;
 	sim_transmit(sim, &sim->nodes[from->node], m);
 }
@@ -150,7 +151,8 @@ static void draw_query(struct sim *sim)
 			port[i] = sim_random(&sim->random_net, sim->nports);
 		while (!is_end(sim, port[i], false));
 	if (port[0] != port[1])
-		new_query(sim, port[0], port[1], sim->now);
+		new_query(sim, port[0], port[1],
+			  sim_random(&sim->random_net, sim_judge_paths(sim, port[1])), sim->now);
 }
 
 bool sim_client_is_done(const struct sim *sim)
@@ -162,16 +164,16 @@ bool sim_client_is_done(const struct sim *sim)
 }
 
 /* Ask at a moment, which is then the next one's. */
-static void want_path(struct sim *sim, uint32_t from, uint32_t to, uint64_t *when)
+static void want_path(struct sim *sim, uint32_t from, uint32_t to, uint32_t path, uint64_t *when)
 {
 	bool all = sim->switches_granted;
 
 	if (from == to || !is_end(sim, from, all) || !is_end(sim, to, all))
 		return;
 	if (sim->o.any_sl)
-		sim_judge_grant(sim, from, to, 0xFFFF);
+		sim_judge_grant(sim, from, to, path, 0xFFFF);
 	else
-		new_query(sim, from, to, *when += SPACING);
+		new_query(sim, from, to, path, *when += SPACING);
 }
 
 void sim_client_start(struct sim *sim)
@@ -184,17 +186,18 @@ void sim_client_start(struct sim *sim)
 	sim->switches_granted = ends <= ALL_ENDS;
 	for (uint32_t a = 0; a < sim->nports; a++)
 		for (uint32_t b = 0; b < sim->nports; b++)
-			want_path(sim, a, b, &when);
+			for (uint32_t i = 0; i < sim_judge_paths(sim, b); i++)
+				want_path(sim, a, b, i, &when);
 	if (sim->o.queries_ms)
 		sim_events_add(sim, sim->now, SIM_ASK, DRAW, 0, NULL);
 }
 
-void sim_client_ask_again(struct sim *sim, uint32_t port)
+void sim_client_ask_again(struct sim *sim, uint32_t port, uint32_t path)
 {
 	uint64_t when = sim->now + SIM_SECOND;
 
 	for (uint32_t a = 0; sim->script->granted && a < sim->nports; a++)
-		want_path(sim, a, port, &when);
+		want_path(sim, a, port, path, &when);
 }
 
 static void answered(struct sim *sim, const ib_sa_mad_t *s)
@@ -216,14 +219,14 @@ static void answered(struct sim *sim, const ib_sa_mad_t *s)
 	sim->answered++;
 	if (sim->now - q->since > sim->slowest)
 		sim->slowest = sim->now - q->since;
-	before = sim_judge_granted(sim, q->from, q->to);
+	before = sim_judge_granted(sim, q->from, q->to, q->path);
 	/* Another mode has other SLs. */
 	if (before && !(before & 1 << sl) && !strchr(sim->o.mode, ','))
-		sim_find(sim, SIM_SL, "%s to %s: SL %u, granted before: SLs 0x%x",
+		sim_find(sim, SIM_SL, "%s to %s, path %u: SL %u, granted before: SLs 0x%x",
 			 sim->nodes[sim->ports[q->from].node].name,
-			 sim->nodes[sim->ports[q->to].node].name, sl, before);
+			 sim->nodes[sim->ports[q->to].node].name, q->path, sl, before);
 	/* Both QoS levels. */
-	sim_judge_grant(sim, q->from, q->to, (uint16_t)(1 << sl | 1 << (sl | 8)));
+	sim_judge_grant(sim, q->from, q->to, q->path, (uint16_t)(1 << sl | 1 << (sl | 8)));
 }
 
 void sim_client_answer(struct sim *sim, struct sim_node *n, const struct sim_msg *m)

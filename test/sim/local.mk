@@ -5,6 +5,8 @@ EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash \
 	test/sim/scripts/mute_switch.events test/sim/scripts/mute_two.events \
 	test/sim/scripts/behind_others.events test/sim/scripts/behind_top.events \
 	test/sim/scripts/past_failed_cable.events \
+	test/sim/scripts/key_lease.events test/sim/scripts/key_of_another.events \
+	test/sim/scripts/key_read_only.events test/sim/scripts/several_lids.events \
 	test/sim/scripts/moved_at_start.events test/sim/scripts/moved_at_takeover.events \
 	test/sim/scripts/moved_under_writes.events test/sim/scripts/torn_tree.events \
 	test/sim/scripts/power_fails.events \

@@ -111,9 +111,11 @@ enum {
 	OPTION_BARE,
 	OPTION_RAISE,
 	OPTION_PLAIN,
+	OPTION_ENHANCED,
 	OPTION_MORE,
 	OPTION_QUERIES,
 	OPTION_PLUGIN_OPTIONS,
+	OPTION_OPENSM_OPTIONS,
 	OPTION_CONFIG,
 	OPTION_PREEMPT,
 	OPTION_STALL
@@ -139,9 +141,11 @@ static const struct option options[] = {
 	{ "bare", required_argument, NULL, OPTION_BARE },
 	{ "raise", required_argument, NULL, OPTION_RAISE },
 	{ "plain", required_argument, NULL, OPTION_PLAIN },
+	{ "enhanced", required_argument, NULL, OPTION_ENHANCED },
 	{ "more", required_argument, NULL, OPTION_MORE },
 	{ "queries", required_argument, NULL, OPTION_QUERIES },
 	{ "plugin-options", required_argument, NULL, OPTION_PLUGIN_OPTIONS },
+	{ "opensm-options", required_argument, NULL, OPTION_OPENSM_OPTIONS },
 	{ "config", required_argument, NULL, OPTION_CONFIG },
 	{ "preempt", required_argument, NULL, OPTION_PREEMPT },
 	{ "stall", required_argument, NULL, OPTION_STALL },
@@ -209,6 +213,9 @@ static void set_option(struct sim_options *o, int option, const char *value)
 	case OPTION_PLAIN:
 		o->plain = strtoul(value, NULL, 0) != 0;
 		break;
+	case OPTION_ENHANCED:
+		o->enhanced = strtoul(value, NULL, 0) != 0;
+		break;
 	case OPTION_MORE:
 		o->more = strdup(value);
 		break;
@@ -217,6 +224,9 @@ static void set_option(struct sim_options *o, int option, const char *value)
 		break;
 	case OPTION_PLUGIN_OPTIONS:
 		o->plugin_options = strdup(value);
+		break;
+	case OPTION_OPENSM_OPTIONS:
+		o->opensm_options = strdup(value);
 		break;
 	case OPTION_CONFIG:
 		o->config = realpath(value, NULL);
@@ -375,11 +385,13 @@ static void write_script(const struct sim *sim)
 		sim_die("%s: %s", path, strerror(errno));
 	fprintf(f,
 		"torus %s\nports %u\nengine %s\nmode %s\nseed %" PRIu64
-		"\nsms %u\nqueries %u\nbare %d\nraise %d\nplain %d\n",
+		"\nsms %u\nqueries %u\nbare %d\nraise %d\nplain %d\nenhanced %d\n",
 		o->torus, o->ports, o->engine, o->mode, o->seed, o->sms, o->queries_ms, o->bare,
-		o->raise, o->plain);
+		o->raise, o->plain, o->enhanced);
 	if (o->plugin_options)
 		fprintf(f, "plugin-options %s\n", o->plugin_options);
+	if (o->opensm_options)
+		fprintf(f, "opensm-options %s\n", o->opensm_options);
 	sim_script_write(sim->script, f);
 	fclose(f);
 	free(path);

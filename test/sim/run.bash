@@ -75,6 +75,9 @@ runs() {
 		"standby-any-sl --mode any-sl --sms 2"
 		"leftovers --mode proven --stay 100"
 		"leftovers-any-sl --mode any-sl --stay 20"
+		"lids --mode proven --stay 20 --opensm-options 'lmc 1'"
+		"keys --mode proven --sms 2 --more key --opensm-options \
+			'm_key 0x1234;m_key_protection_level 2;m_key_lease_period 20;lmc 1'"
 	)
 
 	for script in "$HERE"/scripts/*.events; do

@@ -90,6 +90,8 @@ struct sim_port {
 	uint8_t vlarb[4][64];
 	uint8_t pkeys[64];
 	uint8_t *sl2vl;	      /* 8 bytes for each input port */
+	uint64_t lease_ends;  /* an SMP without the M_Key has come; 0: none */
+	uint64_t told_key_at; /* when trap 256 told the subnet manager last */
 	bool joined, joining; /* a host: its group, */
 	int joined_sm;	      /* ... with this subnet manager, */
 	uint32_t joined_run;  /* ... and this start of it */
@@ -104,6 +106,7 @@ struct sim_node {
 	bool dead;
 	bool mute;	  /* it forwards, but its agent does not answer, */
 	bool sick;	  /* ... or answers for itself, and not for its ports and tables */
+	bool is_keyed;	  /* it has an M_Key that no subnet manager here has set */
 	unsigned int lie; /* what its agent claims that is not so: agent.c; 0: nothing */
 	unsigned int traps_due;
 	int sm; /* which subnet manager runs here, or -1 */
@@ -135,6 +138,7 @@ struct sim_sm {
 
 struct sim_query {
 	uint32_t from, to; /* ports */
+	uint32_t path;	   /* to the base LID of `to` plus this */
 	uint64_t since;
 	bool open;
 };
@@ -170,6 +174,7 @@ struct sim_options {
 	const char *net, *torus_config, *engine, *mode, *plugin_dir, *opensm, *shim, *dir;
 	const char *script;		     /* file of events; NULL: random ones */
 	const char *plugin_options, *config; /* more words; a file of more lines */
+	const char *opensm_options;	     /* such lines, separated by semicolons */
 	uint64_t seed;
 	uint32_t events, sms, gap_ms, settle_every, within_s, preempt, stall;
 	int64_t stay_ms;      /* a packet's in a switch; -1: LifeTimeValue; 0: none */
@@ -179,6 +184,7 @@ struct sim_options {
 	const char *more;    /* words: other kinds of events are drawn, too (script.c) */
 	bool raise;	     /* OperVLs begin anywhere up to VLCap after power on */
 	bool plain;	     /* ports without extended speeds */
+	bool enhanced;	     /* switches have an enhanced port 0, which takes an LMC */
 	uint32_t queries_ms; /* between two path queries; 0: none */
 	bool any_sl;
 	bool promises; /* does the engine say what it has proven? */
@@ -221,6 +227,7 @@ struct sim {
 	uint64_t asked, answered, refused, slowest;
 	struct sim_judge *judge;
 	struct sim_script *script;
+	uint64_t last_join;   /* when a host joined its group last */
 	uint64_t last_change; /* when the fabric, or what answers in it, changed last */
 	uint64_t disturbed;   /* when MADs were lost, delayed or not answered last */
 	uint64_t found[SIM_FINDINGS];
@@ -322,6 +329,13 @@ int sim_agent(struct sim *sim, struct sim_node *n, unsigned int at, ib_smp_t *sm
 /* The same of its performance management agent. */
 int sim_agent_count(const struct sim *sim, const struct sim_node *n, ib_smp_t *mad);
 
+/*
+ * Somebody else sets a node's M_Key, with a protection level and a lease period in
+ * seconds; key 0: and gives it up again.
+ */
+void sim_agent_key(struct sim *sim, struct sim_node *n, uint64_t key, unsigned int level,
+		   uint16_t lease);
+
 /* What a node holds after power on. */
 void sim_agent_reset(struct sim *sim, struct sim_node *n);
 
@@ -341,6 +355,10 @@ void sim_carry_forget(struct sim *sim, struct sim_sm *sm);
 /* A switch's ports have changed: it sends traps until they are repressed. */
 void sim_carry_report(struct sim *sim, struct sim_node *n);
 
+/* Trap 256: an SMP has come to a port without its M_Key; at most once a second. */
+void sim_carry_report_key(struct sim *sim, struct sim_node *n, unsigned int at,
+			  const ib_smp_t *smp);
+
 /* ---- client.c ----------------------------------------------------------------- */
 
 void sim_client_start(struct sim *sim);
@@ -349,8 +367,8 @@ void sim_client_join(struct sim *sim, uint32_t port);
 /* Have all queries been answered? */
 bool sim_client_is_done(const struct sim *sim);
 
-/* Ask for all paths to an end port again: its LID was another's. */
-void sim_client_ask_again(struct sim *sim, uint32_t port);
+/* Ask for all paths to one of an end port's LIDs again: it was another's. */
+void sim_client_ask_again(struct sim *sim, uint32_t port, uint32_t path);
 void sim_client_event(struct sim *sim, const struct sim_event *e);
 void sim_client_answer(struct sim *sim, struct sim_node *n, const struct sim_msg *m);
 
@@ -380,6 +398,7 @@ enum sim_step_kind {
 	SIM_STEP_HEAR,
 	SIM_STEP_SWAP,
 	SIM_STEP_LIE,
+	SIM_STEP_KEY,
 	SIM_STEP_LOSS,
 	SIM_STEP_SWEEP,
 	SIM_STEP_STOP,
@@ -457,9 +476,15 @@ void sim_judge_mft(struct sim *sim, struct sim_node *n, uint32_t first, const ui
 /* All is as after power on. */
 void sim_judge_node(struct sim *sim, struct sim_node *n);
 
-/* Packets from an end port to another may carry these SLs. */
-void sim_judge_grant(struct sim *sim, uint32_t from, uint32_t to, uint16_t sls);
-uint16_t sim_judge_granted(const struct sim *sim, uint32_t from, uint32_t to);
+/*
+ * Packets from an end port to another may carry these SLs, if they are sent to its base
+ * LID plus `path`.
+ */
+void sim_judge_grant(struct sim *sim, uint32_t from, uint32_t to, uint32_t path, uint16_t sls);
+uint16_t sim_judge_granted(const struct sim *sim, uint32_t from, uint32_t to, uint32_t path);
+
+/* How many LIDs an end port has: 2 to the power of its LMC. */
+uint32_t sim_judge_paths(const struct sim *sim, uint32_t to);
 
 /* Pairs of end ports that a path connects, and those of them that do not work. */
 uint64_t sim_judge_unreached(struct sim *sim, uint64_t *pairs, char *example, size_t size);

@@ -13,6 +13,7 @@
 #define BAD_ATTRIBUTE 0x0C /* status: not supported */
 #define BLOCK 64
 #define MFT_BLOCK 32
+#define NODE_INFO 0x11
 #define SMINFO 0x20
 
 /* ---- after power on ----------------------------------------------------------- */
@@ -390,10 +391,24 @@ void sim_agent_key(struct sim *sim, struct sim_node *n, uint64_t key, unsigned i
 
 /* ---- all attributes ------------------------------------------------------------ */
 
+/* As smps.c records what OpenSM sends under ibsim. */
+static void record(FILE *to, const struct sim_node *n, const ib_smp_t *smp)
+{
+	uint64_t guid = be16toh(smp->attr_id) == NODE_INFO ? 0 : n->guid;
+
+	fprintf(to, "%x %" PRIx64 " %x %x ", smp->method, guid, be16toh(smp->attr_id),
+		be32toh(smp->attr_mod));
+	for (unsigned int i = 0; i < sizeof(smp->data); i++)
+		fprintf(to, "%02x", smp->method == IB_MAD_METHOD_SET ? smp->data[i] : 0);
+	fputc('\n', to);
+}
+
 int sim_agent(struct sim *sim, struct sim_node *n, unsigned int at, ib_smp_t *smp)
 {
 	unsigned int attribute = be16toh(smp->attr_id);
 
+	if (sim->o.record)
+		record(sim->o.record, n, smp);
 	if (is_refused(sim, n, at, smp))
 		return -1;
 	if (n->sick && attribute == 0x15 && be32toh(smp->attr_mod) & 0xFF) {
@@ -410,7 +425,7 @@ int sim_agent(struct sim *sim, struct sim_node *n, unsigned int at, ib_smp_t *sm
 		memset(smp->data, 0, sizeof(smp->data));
 		memcpy(smp->data, n->name, strnlen(n->name, sizeof(smp->data)));
 		return 0;
-	case 0x11:
+	case NODE_INFO:
 		return answer_node_info(n, at, smp);
 	case 0x12:
 		return answer_switch_info(sim, n, smp);

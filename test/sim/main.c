@@ -115,6 +115,7 @@ enum {
 	OPTION_MORE,
 	OPTION_QUERIES,
 	OPTION_PLUGIN_OPTIONS,
+	OPTION_RECORD,
 	OPTION_OPENSM_OPTIONS,
 	OPTION_CONFIG,
 	OPTION_PREEMPT,
@@ -146,6 +147,7 @@ static const struct option options[] = {
 	{ "queries", required_argument, NULL, OPTION_QUERIES },
 	{ "plugin-options", required_argument, NULL, OPTION_PLUGIN_OPTIONS },
 	{ "opensm-options", required_argument, NULL, OPTION_OPENSM_OPTIONS },
+	{ "record", required_argument, NULL, OPTION_RECORD },
 	{ "config", required_argument, NULL, OPTION_CONFIG },
 	{ "preempt", required_argument, NULL, OPTION_PREEMPT },
 	{ "stall", required_argument, NULL, OPTION_STALL },
@@ -252,6 +254,11 @@ static bool set_place(struct sim_options *o, int option, const char *value)
 		if (mkdir(value, 0755) && errno != EEXIST)
 			return false;
 		o->dir = realpath(value, NULL);
+		break;
+	case OPTION_RECORD:
+		o->record = fopen(value, "w");
+		if (!o->record)
+			sim_die("%s: %s", value, strerror(errno));
 		break;
 	case OPTION_KEEP:
 		o->keep = true;
@@ -455,6 +462,8 @@ int main(int argc, char **argv)
 	start_all(&sim);
 	sim_process_run(&sim);
 	sim_process_end(&sim);
+	if (sim.o.record && fclose(sim.o.record))
+		sim_die("cannot write what is recorded");
 	write_script(&sim);
 	status = report(&sim);
 	return status;

@@ -180,6 +180,7 @@ struct sim_options {
 	int64_t stay_ms;      /* a packet's in a switch; -1: LifeTimeValue; 0: none */
 	unsigned int verbose; /* 1: events and the engine's log; 2: writes as well */
 	bool keep;
+	FILE *record;	     /* each SMP that arrives at an agent; or NULL */
 	bool bare;	     /* without torus_config */
 	const char *more;    /* words: other kinds of events are drawn, too (script.c) */
 	bool raise;	     /* OperVLs begin anywhere up to VLCap after power on */

@@ -432,6 +432,8 @@ bool sim_apply(struct sim *sim, const struct sim_step *step)
 	};
 	bool done = apply[step->kind](sim, step);
 
+	if (done && step->kind != SIM_STEP_SETTLE)
+		sim->settled_at = 0;
 	if (done && sim->o.verbose) {
 		fprintf(sim->out, "%12.6f ", sim_seconds(sim));
 		sim_script_print(step, sim->out);

@@ -197,7 +197,10 @@ void sim_carry_send(struct sim *sim, struct sim_sm *sm, const struct sim_mad *ma
 		sim_events_add(sim, sim->now + (uint64_t)mad->timeout_ms * SIM_MS, SIM_TIMEOUT,
 			       sm->node, 0, o);
 	}
-	sim_transmit(sim, n, m);
+	if (sim_rmpp_is_active(m))
+		sim_rmpp_send(sim, n, m);
+	else
+		sim_transmit(sim, n, m);
 }
 
 /* A subnet manager is gone: nobody waits for its answers; events free the rest. */
@@ -305,6 +308,11 @@ static void answer(struct sim *sim, struct sim_node *from, struct sim_msg *m)
 	struct sim_msg *request;
 	struct sim_sm *sm;
 
+	if (n && !n->dead && sim_rmpp_is_active(m)) {
+		sim_rmpp_take(sim, n, m);
+		sim_msg_free(sim, m);
+		return;
+	}
 	if (n && smp_of(m)->mgmt_class == CLASS_SA && !n->dead)
 		sim_client_answer(sim, n, m);
 	sm = n && !n->dead ? sm_at(sim, n) : NULL;

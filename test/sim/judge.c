@@ -412,6 +412,14 @@ uint16_t sim_judge_granted(const struct sim *sim, uint32_t from, uint32_t to, ui
 	return *sim_judge_sls(sim, from, to, path);
 }
 
+uint32_t sim_judge_owner(const struct sim *sim, uint16_t lid, uint32_t *path)
+{
+	uint32_t owner = lid < sim->judge->ncolumns ? sim->judge->columns[lid].owner : DL_NONE;
+
+	*path = owner == DL_NONE ? 0 : lid - sim->judge->lid[owner];
+	return owner;
+}
+
 uint32_t sim_judge_paths(const struct sim *sim, uint32_t to)
 {
 	return 1u << sim->judge->lmc[to];

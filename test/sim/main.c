@@ -26,6 +26,7 @@ const char *const sim_finding_names[SIM_FINDINGS] = {
 	[SIM_REVISED] = "VL changed under way",
 	[SIM_LOST] = "pair lost",
 	[SIM_SL] = "granted SL changed",
+	[SIM_PATHS_OF] = "table of paths wrong",
 	[SIM_UNPROVEN] = "not proven",
 	[SIM_PAIRS] = "interrupted pairs miscounted",
 	[SIM_SLOW] = "query unanswered",
@@ -114,6 +115,7 @@ enum {
 	OPTION_ENHANCED,
 	OPTION_MORE,
 	OPTION_QUERIES,
+	OPTION_TABLES,
 	OPTION_PLUGIN_OPTIONS,
 	OPTION_RECORD,
 	OPTION_OPENSM_OPTIONS,
@@ -145,6 +147,7 @@ static const struct option options[] = {
 	{ "enhanced", required_argument, NULL, OPTION_ENHANCED },
 	{ "more", required_argument, NULL, OPTION_MORE },
 	{ "queries", required_argument, NULL, OPTION_QUERIES },
+	{ "tables", required_argument, NULL, OPTION_TABLES },
 	{ "plugin-options", required_argument, NULL, OPTION_PLUGIN_OPTIONS },
 	{ "opensm-options", required_argument, NULL, OPTION_OPENSM_OPTIONS },
 	{ "record", required_argument, NULL, OPTION_RECORD },
@@ -202,6 +205,9 @@ static void set_option(struct sim_options *o, int option, const char *value)
 		break;
 	case OPTION_QUERIES:
 		o->queries_ms = (uint32_t)strtoul(value, NULL, 0);
+		break;
+	case OPTION_TABLES:
+		o->tables_ms = (uint32_t)strtoul(value, NULL, 0);
 		break;
 	case OPTION_PREEMPT:
 		o->preempt = (uint32_t)strtoul(value, NULL, 0);
@@ -392,9 +398,9 @@ static void write_script(const struct sim *sim)
 		sim_die("%s: %s", path, strerror(errno));
 	fprintf(f,
 		"torus %s\nports %u\nengine %s\nmode %s\nseed %" PRIu64
-		"\nsms %u\nqueries %u\nbare %d\nraise %d\nplain %d\nenhanced %d\n",
-		o->torus, o->ports, o->engine, o->mode, o->seed, o->sms, o->queries_ms, o->bare,
-		o->raise, o->plain, o->enhanced);
+		"\nsms %u\nqueries %u\ntables %u\nbare %d\nraise %d\nplain %d\nenhanced %d\n",
+		o->torus, o->ports, o->engine, o->mode, o->seed, o->sms, o->queries_ms,
+		o->tables_ms, o->bare, o->raise, o->plain, o->enhanced);
 	if (o->plugin_options)
 		fprintf(f, "plugin-options %s\n", o->plugin_options);
 	if (o->opensm_options)
@@ -420,15 +426,17 @@ static int report(struct sim *sim)
 		" unsafe moments of those, pairs interrupted: %" PRIu64 " stated, %" PRIu64
 		" seen, %" PRIu64 " of adapters, compared %" PRIu64 " times; %" PRIu64
 		" of %" PRIu64 " queries answered (%" PRIu64
-		" refusals), the slowest after %.3f s; settled %u of %u times, the slowest "
+		" refusals), the slowest after %.3f s; %" PRIu64 " tables of %" PRIu64
+		" with %" PRIu64 " paths; settled %u of %u times, the slowest "
 		"in %.3f s, %u times without a host that was not asked to join again; hash "
 		"%016" PRIx64 "; %" PRIu64 " findings\n",
 		sim->script->random ? sim->script->drawn : sim->script->n, sim_seconds(sim),
 		sim->sent, sim->lost, sim->transitions, sim->unproven, sim->admitted,
 		sim->pairs_said, sim->pairs_seen, sim->pairs_of_adapters, sim->compared,
 		sim->answered, sim->asked, sim->refused, (double)sim->slowest / SIM_SECOND,
-		sim->settled, sim->settled + sim->unsettled,
-		(double)sim->slowest_settling / SIM_SECOND, sim->not_joined, sim->hash, all);
+		sim->tables, sim->tables_asked, sim->records, sim->settled,
+		sim->settled + sim->unsettled, (double)sim->slowest_settling / SIM_SECOND,
+		sim->not_joined, sim->hash, all);
 	return all != 0;
 }
 

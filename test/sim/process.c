@@ -382,6 +382,9 @@ static void happen(struct sim *sim)
 	case SIM_JOIN:
 		sim_client_event(sim, &e);
 		break;
+	case SIM_RMPP:
+		sim_rmpp_event(sim, &e);
+		break;
 	case SIM_STEP:
 		sim_script_event(sim);
 		break;

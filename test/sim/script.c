@@ -331,6 +331,7 @@ static bool settle(struct sim *sim)
 	sim->not_joined += good && !all_joined(sim, find_master(sim));
 	if (sim->now - sim->script->settling > sim->slowest_settling)
 		sim->slowest_settling = sim->now - sim->script->settling;
+	sim->settled_at = good ? sim->now : 0;
 	sim->settled += good;
 	sim->unsettled += !good;
 	if (sim->o.verbose)

@@ -7,6 +7,7 @@
  *	agent.c		each node's subnet management agent
  *	carry.c		MADs hop by hop: delays, losses, timeouts, traps
  *	client.c	hosts that join groups and ask for paths
+ *	rmpp.c		answers of several MADs
  *	process.c	the subnet managers' processes, and turns between them
  *	script.c	events as text; apply.c what each of them does
  *	judge*.c	what the switches hold, judged at every write
@@ -44,6 +45,7 @@ enum sim_event_kind {
 	SIM_ASK,     /* a host asks for a path, or again */
 	SIM_JOIN,    /* a host joins its group, or again */
 	SIM_STEP,    /* the script goes on */
+	SIM_RMPP,    /* segments of an answer may have to be sent again */
 	SIM_RAISE    /* the link of a port that flapped comes back */
 };
 
@@ -143,6 +145,22 @@ struct sim_query {
 	bool open;
 };
 
+/* A table of all paths from a host, asked for as a whole. */
+#define SIM_SA_HEADER 20u
+#define SIM_SA_DATA 200u /* bytes a segment */
+#define SIM_MOST_SEGMENTS 1024
+
+struct sim_inbox {
+	uint32_t from; /* port */
+	uint64_t since;
+	ib_net64_t transaction; /* 0: none */
+	uint32_t taken;		/* so many segments have come without a gap */
+	uint32_t last, window;	/* the last one, 0: unknown; the last one that may come */
+	bool has[SIM_MOST_SEGMENTS];
+	uint8_t bytes[SIM_MOST_SEGMENTS * SIM_SA_DATA];
+	uint32_t n; /* bytes */
+};
+
 /* ---- findings ----------------------------------------------------------------- */
 
 enum sim_finding {
@@ -151,6 +169,7 @@ enum sim_finding {
 	SIM_REVISED,  /* a map has changed the VL of packets under way */
 	SIM_LOST,     /* a pair with a path does not work */
 	SIM_SL,	      /* a granted SL changed */
+	SIM_PATHS_OF, /* a table of paths is not what single queries say */
 	SIM_UNPROVEN, /* a transition unproven though every switch answers */
 	SIM_PAIRS,    /* interrupted pairs are not those that the log states */
 	SIM_SLOW,     /* a path query without an answer */
@@ -187,6 +206,7 @@ struct sim_options {
 	bool plain;	     /* ports without extended speeds */
 	bool enhanced;	     /* switches have an enhanced port 0, which takes an LMC */
 	uint32_t queries_ms; /* between two path queries; 0: none */
+	uint32_t tables_ms;  /* ... and between two of all paths from a host */
 	bool any_sl;
 	bool promises; /* does the engine say what it has proven? */
 };
@@ -226,6 +246,10 @@ struct sim {
 	struct sim_query *queries;
 	uint32_t nqueries, queries_cap;
 	uint64_t asked, answered, refused, slowest;
+	struct sim_inbox inbox;
+	struct sim_transfer *transfers; /* rmpp.c */
+	uint32_t ntransfers;
+	uint64_t tables_asked, tables, records;
 	struct sim_judge *judge;
 	struct sim_script *script;
 	uint64_t last_join;   /* when a host joined its group last */
@@ -239,6 +263,7 @@ struct sim {
 	uint64_t loops_kept; /* in tables that stay, of an engine that promises nothing */
 	uint64_t pairs_said, pairs_seen, pairs_of_adapters; /* interrupted */
 	uint64_t compared;				    /* times that both could be known */
+	uint64_t settled_at; /* ... and no event has come since; 0: one has */
 	uint32_t settled, unsettled, not_joined;
 	uint64_t slowest_settling;
 	bool switches_granted; /* have SLs been granted to the switches' own ports? */
@@ -373,8 +398,24 @@ void sim_client_ask_again(struct sim *sim, uint32_t port, uint32_t path);
 void sim_client_event(struct sim *sim, const struct sim_event *e);
 void sim_client_answer(struct sim *sim, struct sim_node *n, const struct sim_msg *m);
 
+/* All records of a table have come, of so many bytes each. */
+void sim_client_table(struct sim *sim, uint32_t size);
+
 /* Queries that stay open for longer than `bound` although all is well since then. */
 void sim_client_check(struct sim *sim, uint64_t since, uint64_t bound);
+
+/* ---- rmpp.c ------------------------------------------------------------------- */
+
+struct sim_transfer;
+
+bool sim_rmpp_is_active(const struct sim_msg *m);
+
+/* One more segment of an answer, which begins to be sent with the last one. */
+void sim_rmpp_send(struct sim *sim, struct sim_node *n, struct sim_msg *m);
+void sim_rmpp_event(struct sim *sim, const struct sim_event *e);
+
+/* A segment or an acknowledgement has come to a node. */
+void sim_rmpp_take(struct sim *sim, struct sim_node *n, struct sim_msg *m);
 
 /* ---- process.c ---------------------------------------------------------------- */
 
@@ -483,6 +524,9 @@ void sim_judge_node(struct sim *sim, struct sim_node *n);
  */
 void sim_judge_grant(struct sim *sim, uint32_t from, uint32_t to, uint32_t path, uint16_t sls);
 uint16_t sim_judge_granted(const struct sim *sim, uint32_t from, uint32_t to, uint32_t path);
+
+/* Whose LID is it, or DL_NONE, and the how manieth of its LIDs, from 0 on? */
+uint32_t sim_judge_owner(const struct sim *sim, uint16_t lid, uint32_t *path);
 
 /* How many LIDs an end port has: 2 to the power of its LMC. */
 uint32_t sim_judge_paths(const struct sim *sim, uint32_t to);

@@ -215,7 +215,8 @@ static void compare_path(struct sim *sim, const ib_path_rec_t *r, bool *listed)
 		return;
 	listed[to] = true;
 	granted = sim_judge_granted(sim, from, to, path);
-	if (granted && !(granted & 1 << sl) && !strchr(sim->o.mode, ','))
+	/* Classic mode may keep old tables for long, in which a LID is another's. */
+	if (sim->o.promises && granted && !(granted & 1 << sl) && !strchr(sim->o.mode, ','))
 		sim_find(sim, SIM_PATHS_OF, "%s to %s, path %u: SL %u, granted: SLs 0x%x",
 			 sim->nodes[sim->ports[from].node].name,
 			 sim->nodes[sim->ports[to].node].name, path, sl, granted);
@@ -287,6 +288,7 @@ static void answered(struct sim *sim, const ib_sa_mad_t *s)
 	const ib_path_rec_t *r = (const ib_path_rec_t *)s->data;
 	unsigned int sl = be16toh(r->qos_class_sl) & 15;
 	struct sim_query *q;
+	uint32_t path;
 	uint16_t before;
 
 	if (number >= sim->nqueries || !sim->queries[number].open)
@@ -296,6 +298,9 @@ static void answered(struct sim *sim, const ib_sa_mad_t *s)
 		sim->refused++;
 		return;
 	}
+	/* The LID may be another's by now: it is asked for again. */
+	if (sim_judge_owner(sim, be16toh(r->dlid), &path) != q->to || path != q->path)
+		return;
 	q->open = false;
 	sim->answered++;
 	if (sim->now - q->since > sim->slowest)

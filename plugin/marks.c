@@ -11,7 +11,10 @@
  * has lost it.
  *
  * OpenSM raises LinearFDBTop before it writes the entries that come.  Until then packets
- * would go by the mark, or by whatever else stands there.
+ * would go by the mark, or by whatever else stands there.  Where LinearFDBTop falls, as after
+ * a restart at which switches with higher LIDs do not answer, the order of the SMPs is open,
+ * and packets to these switches may still be under way: the mark waits until the new top
+ * has been confirmed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -190,6 +193,12 @@ void dl_marks_write(struct dl_engine *e, const struct dl_sweep *sweep, uint32_t 
 	struct dl_torus_mark m = { t->grid, t->sw_site[s], e->options.route.mode };
 	uint32_t first = marks_first(sw, sw->max_lid_ho);
 
+	if (dl_recall_top(sw) > sw->max_lid_ho) {
+		/* The steps of a change write it.  Without any, once: a switch may lie. */
+		if (e->next_sweep < DL_NEXT_HEAVY && e->last_asked_for < DL_NEXT_HEAVY)
+			e->next_sweep = DL_NEXT_HEAVY;
+		return;
+	}
 	if (m.site == DL_NONE || sweep->provisional ||
 	    !dl_recall_reserve(sw, (first / DL_TORUS_MARK_BLOCK + 1) * DL_TORUS_MARK_BLOCK))
 		return;

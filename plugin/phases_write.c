@@ -6,6 +6,7 @@
 
 #include "phases_write.h"
 #include "engine.h"
+#include "marks.h"
 #include "phases.h"
 #include "phases_plan.h"
 #include "qos.h"
@@ -117,6 +118,19 @@ static void phases_send_tables(struct dl_engine *e)
 	free(forced);
 }
 
+/* Marks that have waited until the switches' tops have fallen. */
+static void phases_add_marks(struct dl_engine *e)
+{
+	const struct dl_fabric *f = e->in_force->fabric;
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		osm_switch_t *sw = dl_sweep_switch(e, f, s);
+
+		if (sw && sw->new_lft)
+			dl_marks_write(e, e->in_force, s, sw);
+	}
+}
+
 /* Tables that were read from the switches do not tell the path SLs. */
 const struct dl_tables *dl_phases_shown(const struct dl_phases *p)
 {
@@ -135,6 +149,7 @@ int dl_phases_write_tables(struct dl_engine *e, const struct dl_tables *t,
 		before = left;
 		CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 		dl_phases_fill_all(e, t);
+		phases_add_marks(e);
 		*blocks += phases_count_missing(e, t);
 		phases_send_tables(e);
 		if (shown)

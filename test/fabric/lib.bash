@@ -72,7 +72,7 @@ fabric_init() {
 	cd "$T" || return
 	SIM_PID='' SM_PID='' SM_DIR=''
 	export IBSIM_SOCKNAME="dateline-$$-$RANDOM$RANDOM"
-	unset SMPS_LOG SMPS_RECORD SMPS_SICK SMPS_SILENT SMPS_PLAIN SMPS_SPEED SMPS_LOSS SMPS_SEED SMPS_LIES SMPS_STUCK
+	unset SMPS_LOG SMPS_RECORD SMPS_ALL SMPS_SICK SMPS_SILENT SMPS_PLAIN SMPS_SPEED SMPS_LOSS SMPS_SEED SMPS_LIES SMPS_STUCK
 	unset SIM_HOST IBSIM_SERVER_NAME IBSIM_SERVER_PORT
 }
 
@@ -306,7 +306,7 @@ sm_conf() {
 
 # smps_preloaded: smps.c, to be loaded first, if a variable of it is exported.
 smps_preloaded() {
-	[[ ! ${SMPS_LOG:-}${SMPS_RECORD:-}${SMPS_SICK:-}${SMPS_SILENT:-}${SMPS_PLAIN:-}${SMPS_SPEED:-}${SMPS_LOSS:-}${SMPS_LIES:-}${SMPS_STUCK:-} ]] ||
+	[[ ! ${SMPS_LOG:-}${SMPS_RECORD:-}${SMPS_ALL:-}${SMPS_SICK:-}${SMPS_SILENT:-}${SMPS_PLAIN:-}${SMPS_SPEED:-}${SMPS_LOSS:-}${SMPS_LIES:-}${SMPS_STUCK:-} ]] ||
 		echo "$DL_BUILD/test/fabric/.libs/smps.so:"
 }
 

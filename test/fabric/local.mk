@@ -20,7 +20,7 @@ endif
 
 .PHONY: check-fabric
 check-fabric: all $(CHECKER) test/fabric/join test/fabric/replay test/fabric/smps.la test/fabric/late.la \
-	$(filter test/fault/%,$(check_PROGRAMS) $(check_LTLIBRARIES))
+	$(filter test/fault/% test/sim/%,$(check_PROGRAMS) $(check_LTLIBRARIES))
 	DATELINE_BUILD="$(abs_builddir)" bats $(BATS_FLAGS) \
 		$(addprefix $(srcdir)/,$(FABRIC_LONGEST) \
 		$(filter-out $(FABRIC_LONGEST),$(FABRIC_TESTS)))
@@ -57,6 +57,9 @@ FABRIC_TESTS += test/fabric/file_engine.bats
 # Damage, sweeps, quality of service.
 FABRIC_TESTS += test/fabric/failures.bats test/fabric/qos.bats \
 	test/fabric/sweeps.bats test/fabric/proven.bats test/fabric/anysl.bats
+
+# ibsim and the simulator in virtual time.
+FABRIC_TESTS += test/fabric/rig.bats
 
 # Between two sets of tables.
 FABRIC_TESTS += test/fabric/transition.bats

@@ -9,6 +9,9 @@
  *			forwarding table, a multicast table, an SL-to-VL map or a
  *			port's state is set, and "done TRANSACTION" when the answer
  *			comes.
+ * SMPS_ALL=FILE	append "method GUID attribute modifier data" of each SMP sent,
+ *			as test/sim writes it with --record: the node that it is for,
+ *			but for NodeInfo, and data that are set.
  * SMPS_SICK=FILE	node GUIDs, in hexadecimal, of switches that answer for
  *			themselves and for port 0, but not PortInfo of their
  *			other ports.  The file may change at any time.
@@ -228,14 +231,29 @@ static uint32_t transaction(const uint8_t *mad)
 	return be32toh(v);
 }
 
+static void print_data(const uint8_t *mad, char text[2 * DATA + 1])
+{
+	for (unsigned int i = 0; i < DATA; i++)
+		snprintf(text + 2 * i, 3, "%02x", mad[3] == SET ? mad[DATA + i] : 0);
+}
+
+static void record_all(FILE *to, const uint8_t *mad)
+{
+	const struct place *p = attribute(mad) == NODE_INFO ? NULL : find_place(mad);
+	char data[2 * DATA + 1];
+
+	print_data(mad, data);
+	fprintf(to, "%x %llx %x %x %s\n", mad[3], p ? (unsigned long long)p->guid : 0,
+		attribute(mad), modifier(mad), data);
+}
+
 /* What a switch is told: the checker of transitions reads it. */
 static void record(FILE *to, const uint8_t *mad)
 {
 	const struct place *p = find_place(mad);
 	char data[2 * DATA + 1];
 
-	for (unsigned int i = 0; i < DATA; i++)
-		snprintf(data + 2 * i, 3, "%02x", mad[DATA + i]);
+	print_data(mad, data);
 	/* One call: answers are written by another thread. */
 	fprintf(to, "set %x %llx %x %x %s\n", transaction(mad), p ? (unsigned long long)p->guid : 0,
 		attribute(mad), modifier(mad), data);
@@ -272,7 +290,7 @@ int fsync(int fd)
 int umad_send(int portid, int agentid, void *umad, int length, int timeout_ms, int retries)
 {
 	static int (*next)(int, int, void *, int, int, int);
-	static FILE *to;
+	static FILE *to, *all;
 	const uint8_t *mad = umad_get_mad(umad);
 	struct timespec now;
 
@@ -280,12 +298,15 @@ int umad_send(int portid, int agentid, void *umad, int length, int timeout_ms, i
 		next = dlsym(RTLD_NEXT, "umad_send");
 		to = open_lines("SMPS_LOG");
 		sets = open_lines("SMPS_RECORD");
+		all = open_lines("SMPS_ALL");
 	}
 	if (to && is_smp(mad)) {
 		clock_gettime(CLOCK_REALTIME, &now);
 		fprintf(to, "%x %x %x %.6f\n", mad[3], attribute(mad), modifier(mad),
 			now.tv_sec + now.tv_nsec / 1e9);
 	}
+	if (all && is_smp(mad))
+		record_all(all, mad);
 	if (sets && is_recorded(mad, SET))
 		record(sets, mad);
 	return next(portid, agentid, umad, length, timeout_ms, retries);

@@ -13,6 +13,7 @@
 #define BAD_ATTRIBUTE 0x0C /* status: not supported */
 #define BLOCK 64
 #define MFT_BLOCK 32
+#define NODE_INFO 0x11
 #define SMINFO 0x20
 
 /* ---- after power on ----------------------------------------------------------- */
@@ -30,6 +31,7 @@ static void reset_port(struct sim *sim, struct sim_node *n, unsigned int num)
 	memset(p->sl2vl, 0, 8 * (n->nports + 1u));
 	p->pkeys[0] = p->pkeys[1] = 0xFF;
 	p->joined = false;
+	p->lease_ends = 0;
 	info->capability_mask = IB_PORT_CAP_HAS_TRAP | IB_PORT_CAP_HAS_NOTICE |
 				IB_PORT_CAP_HAS_SL_MAP | IB_PORT_CAP_HAS_SYS_IMG_GUID |
 				IB_PORT_CAP_HAS_CLIENT_REREG;
@@ -56,11 +58,13 @@ static void reset_port(struct sim *sim, struct sim_node *n, unsigned int num)
 
 void sim_agent_reset(struct sim *sim, struct sim_node *n)
 {
+	n->is_keyed = false;
 	memset(&n->switch_info, 0, sizeof(n->switch_info));
 	if (n->is_switch) {
 		n->switch_info.lin_cap = htobe16(SIM_LFT_SIZE);
 		n->switch_info.mcast_cap = htobe16(SIM_MLIDS);
 		n->switch_info.enforce_cap = htobe16(32);
+		n->switch_info.flags = sim->o.enhanced ? 0x08 : 0;
 		memset(n->lft, SIM_NO_PORT, SIM_LFT_SIZE);
 		memset(n->mft, 0, SIM_MLIDS * SIM_MFT_POSITIONS * sizeof(*n->mft));
 	}
@@ -80,6 +84,8 @@ static void set_end_port(struct sim_port *p, const ib_port_info_t *in)
 	info->master_sm_base_lid = in->master_sm_base_lid;
 	info->m_key_lease_period = in->m_key_lease_period;
 	info->mkey_lmc = in->mkey_lmc;
+	if (!in->m_key_violations)
+		info->m_key_violations = 0;
 	info->subnet_timeout = in->subnet_timeout & 0x1F;
 	info->mtu_smsl = (info->mtu_smsl & 0xF0) | (in->mtu_smsl & 0x0F);
 }
@@ -110,8 +116,10 @@ static int set_port(struct sim *sim, struct sim_node *n, struct sim_port *p,
 	unsigned int vls = info->vl_enforce >> 4;
 	int status = 0;
 
-	if (!n->is_switch || !p->num)
+	if (!n->is_switch || !p->num) {
 		set_end_port(p, in);
+		n->is_keyed = false; /* whoever writes this has the key, or sets another */
+	}
 	if (in->mtu_smsl >> 4)
 		info->mtu_smsl = (in->mtu_smsl & 0xF0) | (info->mtu_smsl & 0x0F);
 	if (in->vl_enforce >> 4)
@@ -182,6 +190,10 @@ static int answer_port_info(struct sim *sim, struct sim_node *n, unsigned int at
 		status = set_port(sim, n, p, &in);
 	memcpy(smp->data, &p->info, sizeof(p->info));
 	((ib_port_info_t *)smp->data)->local_port_num = at;
+	/* Whoever may write has had the key. */
+	if (smp->method == IB_MAD_METHOD_GET && p->info.mkey_lmc >> 6 &&
+	    p->info.m_key != smp->m_key)
+		((ib_port_info_t *)smp->data)->m_key = 0;
 	lie_about_port(n->lie, num != 0, (ib_port_info_t *)smp->data);
 	return status;
 }
@@ -330,21 +342,74 @@ static int answer_guids(struct sim_node *n, unsigned int at, ib_smp_t *smp)
 	return 0;
 }
 
-/* Without the right key an agent keeps silent. */
-static bool has_key(const struct sim *sim, const struct sim_node *n, unsigned int at,
-		    const ib_smp_t *smp)
-{
-	const ib_port_info_t *info = &sim_end_port(sim, n, at)->info;
-	bool reads = smp->method == IB_MAD_METHOD_GET;
+/* ---- management keys (14.2.4) -------------------------------------------------- */
 
-	return !info->m_key || info->m_key == smp->m_key || (reads && info->mkey_lmc >> 6 < 2);
+/*
+ * Without the right key an agent keeps silent: to a write, and from protection level 2 on
+ * to a read.  From the first such SMP on the port's lease runs, until one comes with the
+ * key; when it is over, so is the protection: anybody may read the key.
+ */
+static bool is_refused(struct sim *sim, struct sim_node *n, unsigned int at, const ib_smp_t *smp)
+{
+	struct sim_port *p = sim_end_port(sim, n, at);
+	ib_port_info_t *info = &p->info;
+	uint64_t lease = be16toh(info->m_key_lease_period) * SIM_SECOND;
+
+	if (p->lease_ends && sim->now >= p->lease_ends) {
+		info->mkey_lmc &= 0x3F;
+		p->lease_ends = 0;
+	}
+	if (!info->m_key || info->m_key == smp->m_key) {
+		p->lease_ends = 0;
+		return false;
+	}
+	if (smp->method == IB_MAD_METHOD_GET && info->mkey_lmc >> 6 < 2)
+		return false;
+	if (info->m_key_violations != 0xFFFF)
+		info->m_key_violations = htobe16((uint16_t)(be16toh(info->m_key_violations) + 1));
+	if (!p->lease_ends && lease)
+		p->lease_ends = sim->now + lease;
+	sim_carry_report_key(sim, n, at, smp);
+	sim->disturbed = sim->now;
+	return true;
+}
+
+void sim_agent_key(struct sim *sim, struct sim_node *n, uint64_t key, unsigned int level,
+		   uint16_t lease)
+{
+	for (unsigned int o = !n->is_switch; o <= (n->is_switch ? 0 : n->nports); o++) {
+		struct sim_port *p = sim_port_at(sim, n, o);
+
+		p->info.m_key = htobe64(key);
+		p->info.m_key_lease_period = htobe16(lease);
+		p->info.mkey_lmc = (uint8_t)(level << 6) | (p->info.mkey_lmc & 0x3F);
+		p->lease_ends = 0;
+	}
+	n->is_keyed = key != 0;
+	sim->disturbed = sim->now;
+}
+
+/* ---- all attributes ------------------------------------------------------------ */
+
+/* As smps.c records what OpenSM sends under ibsim. */
+static void record(FILE *to, const struct sim_node *n, const ib_smp_t *smp)
+{
+	uint64_t guid = be16toh(smp->attr_id) == NODE_INFO ? 0 : n->guid;
+
+	fprintf(to, "%x %" PRIx64 " %x %x ", smp->method, guid, be16toh(smp->attr_id),
+		be32toh(smp->attr_mod));
+	for (unsigned int i = 0; i < sizeof(smp->data); i++)
+		fprintf(to, "%02x", smp->method == IB_MAD_METHOD_SET ? smp->data[i] : 0);
+	fputc('\n', to);
 }
 
 int sim_agent(struct sim *sim, struct sim_node *n, unsigned int at, ib_smp_t *smp)
 {
 	unsigned int attribute = be16toh(smp->attr_id);
 
-	if (!has_key(sim, n, at, smp))
+	if (sim->o.record)
+		record(sim->o.record, n, smp);
+	if (is_refused(sim, n, at, smp))
 		return -1;
 	if (n->sick && attribute == 0x15 && be32toh(smp->attr_mod) & 0xFF) {
 		sim->disturbed = sim->now;
@@ -360,7 +425,7 @@ int sim_agent(struct sim *sim, struct sim_node *n, unsigned int at, ib_smp_t *sm
 		memset(smp->data, 0, sizeof(smp->data));
 		memcpy(smp->data, n->name, strnlen(n->name, sizeof(smp->data)));
 		return 0;
-	case 0x11:
+	case NODE_INFO:
 		return answer_node_info(n, at, smp);
 	case 0x12:
 		return answer_switch_info(sim, n, smp);

@@ -18,6 +18,8 @@
 #define MOST_MUTE 2
 #define MOST_SICK 1
 #define MOST_LIARS 2
+#define MOST_KEYED 2
+#define FOREIGN_KEY UINT64_C(0xBAD0BAD0BAD0BAD0)
 
 static bool is_host_of_sm(const struct sim *sim, const struct sim_node *n)
 {
@@ -229,16 +231,30 @@ static bool lie(struct sim *sim, const struct sim_step *step)
 	return true;
 }
 
+/* Another subnet manager, which is not here any more, has set a node's M_Key. */
+static bool set_key(struct sim *sim, const struct sim_step *step)
+{
+	struct sim_node *n = sim_nodes_find(sim, step->node);
+
+	if (!n || n->dead || n->is_keyed || step->arg[0] > 3 || is_vital(sim, n) ||
+	    count_nodes(sim, offsetof(struct sim_node, is_keyed)) >= MOST_KEYED)
+		return false;
+	sim_agent_key(sim, n, FOREIGN_KEY, step->arg[0], (uint16_t)step->arg[1]);
+	return true;
+}
+
 static bool hear_node(struct sim *sim, const struct sim_step *step)
 {
 	struct sim_node *n = sim_nodes_find(sim, step->node);
 
-	if (!n || (!n->mute && !n->sick && !n->lie))
+	if (!n || (!n->mute && !n->sick && !n->lie && !n->is_keyed))
 		return false;
 	if (n->sick)
 		sim->last_change = sim->now;
 	n->mute = n->sick = false;
 	n->lie = 0;
+	if (n->is_keyed)
+		sim_agent_key(sim, n, 0, 0, 0);
 	sim->disturbed = sim->now;
 	return true;
 }
@@ -354,6 +370,11 @@ static bool start_sm(struct sim *sim, const struct sim_step *step)
 	return true;
 }
 
+static bool has_lease(const struct sim *sim, const struct sim_node *n)
+{
+	return sim_end_port(sim, n, 1)->info.m_key_lease_period != 0;
+}
+
 /* Whatever disturbs answers ends, and there is a subnet manager. */
 static bool calm(struct sim *sim, const struct sim_step *step)
 {
@@ -368,6 +389,9 @@ static bool calm(struct sim *sim, const struct sim_step *step)
 			sim->disturbed = sim->now;
 		sim->nodes[i].mute = false;
 		sim->nodes[i].lie = 0;
+		/* A lease ends by itself. */
+		if (sim->nodes[i].is_keyed && !has_lease(sim, &sim->nodes[i]))
+			sim_agent_key(sim, &sim->nodes[i], 0, 0, 0);
 	}
 	for (uint32_t i = 0; i < sim->nsms; i++) {
 		resume_sm(sim, &(struct sim_step){ .arg = { i } });
@@ -405,9 +429,12 @@ bool sim_apply(struct sim *sim, const struct sim_step *step)
 		[SIM_STEP_MEASURE] = measure_sm,
 		[SIM_STEP_SWAP] = swap_cables,
 		[SIM_STEP_LIE] = lie,
+		[SIM_STEP_KEY] = set_key,
 	};
 	bool done = apply[step->kind](sim, step);
 
+	if (done && step->kind != SIM_STEP_SETTLE)
+		sim->settled_at = 0;
 	if (done && sim->o.verbose) {
 		fprintf(sim->out, "%12.6f ", sim_seconds(sim));
 		sim_script_print(step, sim->out);

@@ -197,7 +197,10 @@ void sim_carry_send(struct sim *sim, struct sim_sm *sm, const struct sim_mad *ma
 		sim_events_add(sim, sim->now + (uint64_t)mad->timeout_ms * SIM_MS, SIM_TIMEOUT,
 			       sm->node, 0, o);
 	}
-	sim_transmit(sim, n, m);
+	if (sim_rmpp_is_active(m))
+		sim_rmpp_send(sim, n, m);
+	else
+		sim_transmit(sim, n, m);
 }
 
 /* A subnet manager is gone: nobody waits for its answers; events free the rest. */
@@ -333,6 +336,11 @@ static void answer(struct sim *sim, struct sim_node *from, struct sim_msg *m)
 	struct sim_msg *request;
 	struct sim_sm *sm;
 
+	if (n && !n->dead && sim_rmpp_is_active(m)) {
+		sim_rmpp_take(sim, n, m);
+		sim_msg_free(sim, m);
+		return;
+	}
 	if (n && smp_of(m)->mgmt_class == CLASS_SA && !n->dead)
 		sim_client_answer(sim, n, m);
 	sm = n && !n->dead ? sm_at(sim, n) : NULL;
@@ -380,24 +388,16 @@ void sim_carry_report(struct sim *sim, struct sim_node *n)
 	n->traps_due = TRAPS;
 }
 
-/* Trap 128: a link of this switch has changed. */
-static void send_trap(struct sim *sim, struct sim_node *n)
+/* A trap of an end port, but for what it is about; NULL: it knows no subnet manager. */
+static struct sim_msg *new_trap(struct sim *sim, const struct sim_port *p, uint8_t type,
+				uint16_t number)
 {
-	uint16_t lid = lid_of(sim, n),
-		 sm = be16toh(sim_port_at(sim, n, 0)->info.master_sm_base_lid);
-	ib_mad_notice_attr_t *notice;
 	struct sim_msg *m;
+	ib_mad_notice_attr_t *notice;
 	ib_smp_t *s;
 
-	if (!n->traps_due || n->dead) {
-		n->traps_due = 0;
-		return;
-	}
-	if (--n->traps_due)
-		sim_events_add(sim, sim->now + TRAP_AGAIN, SIM_TRAP, (uint32_t)(n - sim->nodes), 0,
-			       NULL);
-	if (!lid || !sm || n->mute)
-		return;
+	if (!p->info.base_lid || !p->info.master_sm_base_lid)
+		return NULL;
 	m = sim_msg_new(sim);
 	s = smp_of(m);
 	notice = (ib_mad_notice_attr_t *)s->data;
@@ -406,12 +406,53 @@ static void send_trap(struct sim *sim, struct sim_node *n)
 	s->method = IB_MAD_METHOD_TRAP;
 	s->attr_id = htobe16(2);
 	s->trans_id = htobe64(++sim->events.order);
-	notice->generic_type = 0x81;
-	notice->g_or_v.generic.prod_type_lsb = htobe16(2);
-	notice->g_or_v.generic.trap_num = htobe16(128);
-	notice->issuer_lid = htobe16(lid);
-	notice->data_details.ntc_128.sw_lid = htobe16(lid);
-	m->mad.lid = sm;
+	notice->generic_type = 0x80 | type;
+	notice->g_or_v.generic.prod_type_lsb = htobe16(sim->nodes[p->node].is_switch ? 2 : 1);
+	notice->g_or_v.generic.trap_num = htobe16(number);
+	notice->issuer_lid = p->info.base_lid;
+	m->mad.lid = be16toh(p->info.master_sm_base_lid);
+	return m;
+}
+
+/* Trap 128: a link of this switch has changed. */
+static void send_trap(struct sim *sim, struct sim_node *n)
+{
+	const struct sim_port *p = sim_port_at(sim, n, 0);
+	struct sim_msg *m;
+
+	if (!n->traps_due || n->dead) {
+		n->traps_due = 0;
+		return;
+	}
+	if (--n->traps_due)
+		sim_events_add(sim, sim->now + TRAP_AGAIN, SIM_TRAP, (uint32_t)(n - sim->nodes), 0,
+			       NULL);
+	m = n->mute ? NULL : new_trap(sim, p, IB_NOTICE_TYPE_URGENT, 128);
+	if (!m)
+		return;
+	((ib_mad_notice_attr_t *)smp_of(m)->data)->data_details.ntc_128.sw_lid = p->info.base_lid;
+	sim_transmit(sim, n, m);
+}
+
+void sim_carry_report_key(struct sim *sim, struct sim_node *n, unsigned int at, const ib_smp_t *smp)
+{
+	struct sim_port *p = sim_end_port(sim, n, at);
+	ib_mad_notice_attr_t *notice;
+	struct sim_msg *m;
+
+	if (p->told_key_at && sim->now < p->told_key_at + TRAP_AGAIN)
+		return;
+	m = new_trap(sim, p, IB_NOTICE_TYPE_SECURITY, 256);
+	if (!m)
+		return;
+	p->told_key_at = sim->now;
+	notice = (ib_mad_notice_attr_t *)smp_of(m)->data;
+	notice->data_details.ntc_256.lid = p->info.base_lid;
+	notice->data_details.ntc_256.dr_slid = 0xFFFF;
+	notice->data_details.ntc_256.method = smp->method;
+	notice->data_details.ntc_256.attr_id = smp->attr_id;
+	notice->data_details.ntc_256.attr_mod = smp->attr_mod;
+	notice->data_details.ntc_256.mkey = smp->m_key;
 	sim_transmit(sim, n, m);
 }
 

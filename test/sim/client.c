@@ -2,11 +2,12 @@
 /*
  * Hosts as clients of the subnet administrator: each joins the broadcast group of
  * IPoIB, again when the subnet manager asks it to register again; and they ask for
- * paths, until they get an answer.  What is granted is held for ever, as
+ * paths, one by one or all from a host, until they get an answer.  What is granted is held for ever, as
  * connections do: packets of a pair may carry every SL that it was given.
  */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim.h"
@@ -19,6 +20,7 @@
 #define SPACING (100 * SIM_US)
 #define ALL_ENDS 150 /* more: only adapters ask for the path to each other */
 #define DRAW UINT32_MAX
+#define DRAW_TABLE (DRAW - 1)
 
 static ib_sa_mad_t *new_request(struct sim *sim, struct sim_port *p, struct sim_msg **out)
 {
@@ -90,17 +92,18 @@ static void joined(struct sim *sim, const struct sim_msg *m, const ib_sa_mad_t *
 	sim->ports[port].joined = true;
 	sim->ports[port].joined_sm = m->sm;
 	sim->ports[port].joined_run = m->run;
+	sim->last_join = sim->now;
 }
 
 /* ---- paths -------------------------------------------------------------------- */
 
-static void new_query(struct sim *sim, uint32_t from, uint32_t to, uint64_t when)
+static void new_query(struct sim *sim, uint32_t from, uint32_t to, uint32_t path, uint64_t when)
 {
 	sim->queries = dl_array_grow(sim->queries, sizeof(*sim->queries), sim->nqueries, 1,
 				     &sim->queries_cap);
 	if (!sim->queries)
 		sim_die("no memory");
-	sim->queries[sim->nqueries] = (struct sim_query){ from, to, when, true };
+	sim->queries[sim->nqueries] = (struct sim_query){ from, to, path, when, true };
 	sim_events_add(sim, when, SIM_ASK, sim->nqueries++, 0, NULL);
 	sim->asked++;
 }
@@ -126,7 +129,7 @@ static void ask(struct sim *sim, uint32_t number)
 	s->comp_mask = IB_PR_COMPMASK_SLID | IB_PR_COMPMASK_DLID | IB_PR_COMPMASK_NUMBPATH;
 	r = (ib_path_rec_t *)s->data;
 	r->slid = from->info.base_lid;
-	r->dlid = to->info.base_lid;
+	r->dlid = htobe16((uint16_t)(be16toh(to->info.base_lid) + q->path));
 	r->num_path = 1;
 	sim_transmit(sim, &sim->nodes[from->node], m);
 }
@@ -150,7 +153,86 @@ static void draw_query(struct sim *sim)
 			port[i] = sim_random(&sim->random_net, sim->nports);
 		while (!is_end(sim, port[i], false));
 	if (port[0] != port[1])
-		new_query(sim, port[0], port[1], sim->now);
+		new_query(sim, port[0], port[1],
+			  sim_random(&sim->random_net, sim_judge_paths(sim, port[1])), sim->now);
+}
+
+/* ---- tables of paths ----------------------------------------------------------- */
+
+/* All paths from a host, now and then; an answer that has not come until then never does. */
+static void ask_table(struct sim *sim)
+{
+	struct sim_inbox *in = &sim->inbox;
+	uint32_t port;
+	struct sim_port *from;
+	struct sim_msg *m;
+	ib_sa_mad_t *s;
+
+	sim_events_add(sim, sim->now + sim->o.tables_ms * SIM_MS, SIM_ASK, DRAW_TABLE, 0, NULL);
+	do
+		port = sim_random(&sim->random_net, sim->nports);
+	while (!is_end(sim, port, false));
+	from = asking_port(sim, port);
+	if (!from)
+		return;
+	s = new_request(sim, from, &m);
+	s->method = IB_MAD_METHOD_GETTABLE;
+	s->attr_id = htobe16(PATH_RECORD);
+	s->trans_id = htobe64(++sim->events.order);
+	s->comp_mask = IB_PR_COMPMASK_SLID;
+	((ib_path_rec_t *)s->data)->slid = from->info.base_lid;
+	memset(in, 0, sizeof(*in));
+	in->from = port;
+	in->since = sim->now;
+	in->transaction = s->trans_id;
+	in->window = 1;
+	sim->tables_asked++;
+	sim_transmit(sim, &sim->nodes[from->node], m);
+}
+
+/* Has each host that is connected one of the paths? */
+static void look_for_missing(struct sim *sim, const bool *listed)
+{
+	for (uint32_t p = 0; p < sim->nports; p++)
+		if (is_end(sim, p, false) && p != sim->inbox.from && !listed[p] &&
+		    sim_judge_connected(sim, p) && sim_judge_connected(sim, sim->inbox.from)) {
+			sim_find(sim, SIM_PATHS_OF, "of those from %s none leads to %s",
+				 sim->nodes[sim->ports[sim->inbox.from].node].name,
+				 sim->nodes[sim->ports[p].node].name);
+			return;
+		}
+}
+
+/* A path of a table has the SL that was granted when it was asked for alone. */
+static void compare_path(struct sim *sim, const ib_path_rec_t *r, bool *listed)
+{
+	uint32_t from = sim->inbox.from, path, to = sim_judge_owner(sim, be16toh(r->dlid), &path);
+	unsigned int sl = be16toh(r->qos_class_sl) & 15;
+	uint16_t granted;
+
+	sim->records++;
+	if (to == DL_NONE || to == from)
+		return;
+	listed[to] = true;
+	granted = sim_judge_granted(sim, from, to, path);
+	/* Classic mode may keep old tables for long, in which a LID is another's. */
+	if (sim->o.promises && granted && !(granted & 1 << sl) && !strchr(sim->o.mode, ','))
+		sim_find(sim, SIM_PATHS_OF, "%s to %s, path %u: SL %u, granted: SLs 0x%x",
+			 sim->nodes[sim->ports[from].node].name,
+			 sim->nodes[sim->ports[to].node].name, path, sl, granted);
+}
+
+void sim_client_table(struct sim *sim, uint32_t size)
+{
+	struct sim_inbox *in = &sim->inbox;
+	bool *listed = sim_alloc(sim->nports, sizeof(*listed));
+
+	sim->tables++;
+	for (uint32_t at = 0; size >= sizeof(ib_path_rec_t) && at + size <= in->n; at += size)
+		compare_path(sim, (const ib_path_rec_t *)(in->bytes + at), listed);
+	if (sim->settled_at && in->since > sim->settled_at)
+		look_for_missing(sim, listed);
+	free(listed);
 }
 
 bool sim_client_is_done(const struct sim *sim)
@@ -162,16 +244,16 @@ bool sim_client_is_done(const struct sim *sim)
 }
 
 /* Ask at a moment, which is then the next one's. */
-static void want_path(struct sim *sim, uint32_t from, uint32_t to, uint64_t *when)
+static void want_path(struct sim *sim, uint32_t from, uint32_t to, uint32_t path, uint64_t *when)
 {
 	bool all = sim->switches_granted;
 
 	if (from == to || !is_end(sim, from, all) || !is_end(sim, to, all))
 		return;
 	if (sim->o.any_sl)
-		sim_judge_grant(sim, from, to, 0xFFFF);
+		sim_judge_grant(sim, from, to, path, 0xFFFF);
 	else
-		new_query(sim, from, to, *when += SPACING);
+		new_query(sim, from, to, path, *when += SPACING);
 }
 
 void sim_client_start(struct sim *sim)
@@ -184,17 +266,20 @@ void sim_client_start(struct sim *sim)
 	sim->switches_granted = ends <= ALL_ENDS;
 	for (uint32_t a = 0; a < sim->nports; a++)
 		for (uint32_t b = 0; b < sim->nports; b++)
-			want_path(sim, a, b, &when);
+			for (uint32_t i = 0; i < sim_judge_paths(sim, b); i++)
+				want_path(sim, a, b, i, &when);
 	if (sim->o.queries_ms)
 		sim_events_add(sim, sim->now, SIM_ASK, DRAW, 0, NULL);
+	if (sim->o.tables_ms)
+		sim_events_add(sim, sim->now, SIM_ASK, DRAW_TABLE, 0, NULL);
 }
 
-void sim_client_ask_again(struct sim *sim, uint32_t port)
+void sim_client_ask_again(struct sim *sim, uint32_t port, uint32_t path)
 {
 	uint64_t when = sim->now + SIM_SECOND;
 
 	for (uint32_t a = 0; sim->script->granted && a < sim->nports; a++)
-		want_path(sim, a, port, &when);
+		want_path(sim, a, port, path, &when);
 }
 
 static void answered(struct sim *sim, const ib_sa_mad_t *s)
@@ -203,6 +288,7 @@ static void answered(struct sim *sim, const ib_sa_mad_t *s)
 	const ib_path_rec_t *r = (const ib_path_rec_t *)s->data;
 	unsigned int sl = be16toh(r->qos_class_sl) & 15;
 	struct sim_query *q;
+	uint32_t path;
 	uint16_t before;
 
 	if (number >= sim->nqueries || !sim->queries[number].open)
@@ -212,22 +298,25 @@ static void answered(struct sim *sim, const ib_sa_mad_t *s)
 		sim->refused++;
 		return;
 	}
+	/* The LID may be another's by now: it is asked for again. */
+	if (sim_judge_owner(sim, be16toh(r->dlid), &path) != q->to || path != q->path)
+		return;
 	q->open = false;
 	sim->answered++;
 	if (sim->now - q->since > sim->slowest)
 		sim->slowest = sim->now - q->since;
-	before = sim_judge_granted(sim, q->from, q->to);
+	before = sim_judge_granted(sim, q->from, q->to, q->path);
 	/* The SL is that of the LID which it claims. */
 	if (before &&
 	    (sim->nodes[sim->ports[q->from].node].lied || sim->nodes[sim->ports[q->to].node].lied))
 		return;
 	/* Another mode has other SLs. */
 	if (before && !(before & 1 << sl) && !strchr(sim->o.mode, ','))
-		sim_find(sim, SIM_SL, "%s to %s: SL %u, granted before: SLs 0x%x",
+		sim_find(sim, SIM_SL, "%s to %s, path %u: SL %u, granted before: SLs 0x%x",
 			 sim->nodes[sim->ports[q->from].node].name,
-			 sim->nodes[sim->ports[q->to].node].name, sl, before);
+			 sim->nodes[sim->ports[q->to].node].name, q->path, sl, before);
 	/* Both QoS levels. */
-	sim_judge_grant(sim, q->from, q->to, (uint16_t)(1 << sl | 1 << (sl | 8)));
+	sim_judge_grant(sim, q->from, q->to, q->path, (uint16_t)(1 << sl | 1 << (sl | 8)));
 }
 
 void sim_client_answer(struct sim *sim, struct sim_node *n, const struct sim_msg *m)
@@ -265,6 +354,8 @@ void sim_client_event(struct sim *sim, const struct sim_event *e)
 		join(sim, e->port);
 	else if (e->node == DRAW)
 		draw_query(sim);
+	else if (e->node == DRAW_TABLE)
+		ask_table(sim);
 	else
 		ask(sim, e->node);
 }

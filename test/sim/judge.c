@@ -43,7 +43,7 @@ struct sim_judge *sim_judge_new(struct sim *sim)
 		if (n->is_switch)
 			npairs += (n->nports + 1u) * (n->nports + 1u);
 	}
-	j->granted = sim_alloc(j->nends * (size_t)j->nends, sizeof(*j->granted));
+	j->granted = sim_alloc(j->nends * (size_t)j->nends * SIM_PATHS, sizeof(*j->granted));
 	j->pairs = sim_alloc(npairs, sizeof(*j->pairs));
 	j->counts = sim_alloc(npairs * (size_t)(SIM_VLS * SIM_VLS), sizeof(*j->counts));
 	j->closing = sim_alloc(SIM_MOST_CLOSING, sizeof(*j->closing));
@@ -130,6 +130,11 @@ static void update_next(struct sim *sim, uint32_t lid, struct sim_node *s)
 
 /* ---- LIDs ---------------------------------------------------------------------- */
 
+static bool is_end_port(const struct sim *sim, const struct sim_port *p)
+{
+	return sim->nodes[p->node].is_switch == !p->num;
+}
+
 static void open_column(struct sim *sim, uint32_t lid)
 {
 	struct sim_column *c = &sim->judge->columns[lid];
@@ -150,22 +155,30 @@ static void open_column(struct sim *sim, uint32_t lid)
  * An end port has a LID that was another's: what was granted for it means nothing
  * any more, and whoever wants to send there asks again.
  */
-static void forget_grants(struct sim *sim, uint32_t owner)
+static void forget_grants(struct sim *sim, uint32_t owner, uint32_t path)
 {
-	struct sim_judge *j = sim->judge;
+	bool had = false;
 
-	for (uint32_t e = 0; e < j->nends; e++)
-		j->granted[e * (size_t)j->nends + j->end_of_port[owner]] = 0;
-	sim_client_ask_again(sim, owner);
+	for (uint32_t p = 0; p < sim->nports; p++) {
+		uint16_t *sls = sim_judge_sls(sim, p, owner, path);
+
+		if (!is_end_port(sim, &sim->ports[p]))
+			continue;
+		had |= *sls != 0;
+		*sls = 0;
+	}
+	if (had)
+		sim_client_ask_again(sim, owner, path);
 }
 
 static void set_owner(struct sim *sim, uint32_t lid, uint32_t owner)
 {
 	struct sim_column *c = &sim->judge->columns[lid];
+	uint32_t path = owner == DL_NONE ? 0 : lid - sim->judge->lid[owner];
 
 	open_column(sim, lid);
 	if (owner != DL_NONE && c->had != DL_NONE && c->had != owner)
-		forget_grants(sim, owner);
+		forget_grants(sim, owner, path);
 	c->had = owner != DL_NONE ? owner : c->had;
 	/* Nobody's packets are nowhere. */
 	for (uint32_t i = 0; i < sim->nnodes && c->owner != DL_NONE; i++)
@@ -176,9 +189,8 @@ static void set_owner(struct sim *sim, uint32_t lid, uint32_t owner)
 	c->owner = owner;
 	if (owner == DL_NONE)
 		return;
-	for (uint32_t e = 0; e < sim->judge->nends && !c->flow.total; e++)
-		if (sim->judge->granted[e * (size_t)sim->judge->nends +
-					sim->judge->end_of_port[owner]])
+	for (uint32_t p = 0; p < sim->nports && !c->flow.total; p++)
+		if (is_end_port(sim, &sim->ports[p]) && *sim_judge_sls(sim, p, owner, path))
 			sim_flow_open(sim, &c->flow);
 	for (uint32_t i = 0; i < sim->nnodes; i++)
 		if (sim->nodes[i].is_switch)
@@ -235,11 +247,6 @@ static void update_lids(struct sim *sim, uint32_t port)
 }
 
 /* ---- what changes -------------------------------------------------------------- */
-
-static bool is_end_port(const struct sim *sim, const struct sim_port *p)
-{
-	return sim->nodes[p->node].is_switch == !p->num;
-}
 
 /* A link begins to carry data, or ceases to. */
 static void update_link(struct sim *sim, uint32_t port)
@@ -392,17 +399,17 @@ void sim_judge_node(struct sim *sim, struct sim_node *n)
 			update_next(sim, lid, n);
 }
 
-void sim_judge_grant(struct sim *sim, uint32_t from, uint32_t to, uint16_t sls)
+void sim_judge_grant(struct sim *sim, uint32_t from, uint32_t to, uint32_t path, uint16_t sls)
 {
 	struct sim_judge *j = sim->judge;
-	uint16_t *g = &j->granted[j->end_of_port[from] * (size_t)j->nends + j->end_of_port[to]];
+	uint16_t *g = sim_judge_sls(sim, from, to, path);
 	const struct sim_port *p = &sim->ports[from];
 	uint32_t at = p->num ? sim->ports[p->peer].node : p->node;
 
 	if ((*g | sls) == *g)
 		return;
 	*g |= sls;
-	for (uint32_t i = 0; j->lid[to] && i < 1u << j->lmc[to]; i++) {
+	for (uint32_t i = path % SIM_PATHS; j->lid[to] && i < 1u << j->lmc[to]; i += SIM_PATHS) {
 		struct sim_column *c = &j->columns[j->lid[to] + i];
 
 		sim_flow_open(sim, &c->flow);
@@ -411,9 +418,20 @@ void sim_judge_grant(struct sim *sim, uint32_t from, uint32_t to, uint16_t sls)
 	}
 }
 
-uint16_t sim_judge_granted(const struct sim *sim, uint32_t from, uint32_t to)
+uint16_t sim_judge_granted(const struct sim *sim, uint32_t from, uint32_t to, uint32_t path)
 {
-	const struct sim_judge *j = sim->judge;
+	return *sim_judge_sls(sim, from, to, path);
+}
 
-	return j->granted[j->end_of_port[from] * (size_t)j->nends + j->end_of_port[to]];
+uint32_t sim_judge_owner(const struct sim *sim, uint16_t lid, uint32_t *path)
+{
+	uint32_t owner = lid < sim->judge->ncolumns ? sim->judge->columns[lid].owner : DL_NONE;
+
+	*path = owner == DL_NONE ? 0 : lid - sim->judge->lid[owner];
+	return owner;
+}
+
+uint32_t sim_judge_paths(const struct sim *sim, uint32_t to)
+{
+	return 1u << sim->judge->lmc[to];
 }

@@ -63,9 +63,12 @@ struct sim_edge {
 
 #define SIM_MOST_CLOSING 4096
 
+/* LIDs of an end port whose SLs are told apart; with an LMC above 3, several count as one. */
+#define SIM_PATHS 8
+
 struct sim_judge {
 	uint32_t nends, *end_of_port; /* dense numbers of end ports */
-	uint16_t *granted;	      /* by source, then destination */
+	uint16_t *granted;	      /* by source, then destination, then its LID % SIM_PATHS */
 	struct sim_column *columns;   /* by LID */
 	uint32_t ncolumns;	      /* those that anybody has had are below */
 	uint16_t *lid;		      /* by end port: the LIDs that it has in `columns` */
@@ -102,6 +105,17 @@ static inline bool sim_set_equal(const struct sim_set *a, const struct sim_set *
 static inline bool sim_is_link(uint32_t next)
 {
 	return next < SIM_DELIVERED;
+}
+
+/* The SLs of packets from an end port to a LID of another one. */
+static inline uint16_t *sim_judge_sls(const struct sim *sim, uint32_t from, uint32_t to,
+				      uint32_t path)
+{
+	const struct sim_judge *j = sim->judge;
+
+	return &j->granted[(j->end_of_port[from] * (size_t)j->nends + j->end_of_port[to]) *
+				   SIM_PATHS +
+			   path % SIM_PATHS];
 }
 
 /* ---- judge_flow.c: packets on links ------------------------------------------- */

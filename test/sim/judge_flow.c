@@ -164,8 +164,8 @@ static struct sim_set arriving(const struct sim *sim, const struct sim_column *c
 
 	if (!in || (peer != DL_NONE && !sim->nodes[sim->ports[peer].node].is_switch)) {
 		if (source != c->owner && (!in || j->carrying[peer]))
-			set.w[0] = j->granted[j->end_of_port[source] * (size_t)j->nends +
-					      j->end_of_port[c->owner]];
+			set.w[0] = *sim_judge_sls(sim, source, c->owner,
+						  (uint32_t)(c - j->columns) - j->lid[c->owner]);
 	} else if (peer != DL_NONE && j->carrying[peer]) {
 		set = c->flow.total[peer];
 	}

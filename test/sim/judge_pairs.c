@@ -61,13 +61,19 @@ static uint32_t access_switch(const struct sim *sim, uint32_t port)
 		       DL_NONE;
 }
 
+/* Do packets from an end port arrive at another, whichever of its LIDs they are sent to? */
 static bool pair_works(const struct sim *sim, uint32_t a, uint32_t b)
 {
 	const struct sim_judge *j = sim->judge;
 	uint32_t at = access_switch(sim, a);
-	const struct sim_column *c = &j->columns[j->lid[b]];
+	bool works = at != DL_NONE && j->lid[a] && j->lid[b];
 
-	return at != DL_NONE && j->lid[a] && j->lid[b] && c->owner == b && c->reached[at];
+	for (uint32_t i = 0; works && i < 1u << j->lmc[b]; i++) {
+		const struct sim_column *c = &j->columns[j->lid[b] + i];
+
+		works = c->owner == b && c->reached[at];
+	}
+	return works;
 }
 
 static bool is_host(const struct sim *sim, uint32_t port, const bool *connected)

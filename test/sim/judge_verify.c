@@ -116,7 +116,7 @@ static void copy_path_sls(struct sim *sim, struct dl_tables *t)
 	const struct dl_fabric *f = t->fabric;
 	struct sim_judge *j = sim->judge;
 
-	if (dl_tables_new_psl(t, j->nends, j->nends))
+	if (dl_tables_new_psl(t, j->nends, j->nends * SIM_PATHS))
 		sim_die("no memory");
 	for (uint32_t p = 0; p < f->nports; p++) {
 		const struct sim_node *n = node_of(sim, f, f->ports[p].node);
@@ -126,9 +126,9 @@ static void copy_path_sls(struct sim *sim, struct dl_tables *t)
 			continue;
 		t->psl_src[p] = end;
 		for (uint32_t i = 0; i < 1u << f->ports[p].lmc; i++)
-			t->psl_dst[f->ports[p].lid + i] = end;
+			t->psl_dst[f->ports[p].lid + i] = end * SIM_PATHS + i % SIM_PATHS;
 	}
-	for (uint32_t i = 0; i < j->nends * j->nends; i++)
+	for (uint32_t i = 0; i < j->nends * j->nends * SIM_PATHS; i++)
 		if (j->granted[i])
 			t->psl[i] = (uint8_t)__builtin_ctz(j->granted[i]);
 }

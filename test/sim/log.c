@@ -83,7 +83,8 @@ static bool number_before(const char *line, const char *words, uint64_t *out)
 static bool was_undisturbed(const struct sim *sim, const struct sim_sm *sm)
 {
 	for (uint32_t i = 0; i < sim->nnodes; i++)
-		if (sim->nodes[i].mute || sim->nodes[i].sick || sim->nodes[i].lie)
+		if (sim->nodes[i].mute || sim->nodes[i].sick || sim->nodes[i].lie ||
+		    sim->nodes[i].is_keyed)
 			return false;
 	return sim->last_change < sm->sweep_at && sim->disturbed < sm->sweep_at;
 }

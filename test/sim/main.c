@@ -26,6 +26,7 @@ const char *const sim_finding_names[SIM_FINDINGS] = {
 	[SIM_REVISED] = "VL changed under way",
 	[SIM_LOST] = "pair lost",
 	[SIM_SL] = "granted SL changed",
+	[SIM_PATHS_OF] = "table of paths wrong",
 	[SIM_UNPROVEN] = "not proven",
 	[SIM_PAIRS] = "interrupted pairs miscounted",
 	[SIM_SLOW] = "query unanswered",
@@ -111,9 +112,13 @@ enum {
 	OPTION_BARE,
 	OPTION_RAISE,
 	OPTION_PLAIN,
+	OPTION_ENHANCED,
 	OPTION_MORE,
 	OPTION_QUERIES,
+	OPTION_TABLES,
 	OPTION_PLUGIN_OPTIONS,
+	OPTION_RECORD,
+	OPTION_OPENSM_OPTIONS,
 	OPTION_CONFIG,
 	OPTION_PREEMPT,
 	OPTION_STALL
@@ -139,9 +144,13 @@ static const struct option options[] = {
 	{ "bare", required_argument, NULL, OPTION_BARE },
 	{ "raise", required_argument, NULL, OPTION_RAISE },
 	{ "plain", required_argument, NULL, OPTION_PLAIN },
+	{ "enhanced", required_argument, NULL, OPTION_ENHANCED },
 	{ "more", required_argument, NULL, OPTION_MORE },
 	{ "queries", required_argument, NULL, OPTION_QUERIES },
+	{ "tables", required_argument, NULL, OPTION_TABLES },
 	{ "plugin-options", required_argument, NULL, OPTION_PLUGIN_OPTIONS },
+	{ "opensm-options", required_argument, NULL, OPTION_OPENSM_OPTIONS },
+	{ "record", required_argument, NULL, OPTION_RECORD },
 	{ "config", required_argument, NULL, OPTION_CONFIG },
 	{ "preempt", required_argument, NULL, OPTION_PREEMPT },
 	{ "stall", required_argument, NULL, OPTION_STALL },
@@ -197,6 +206,9 @@ static void set_option(struct sim_options *o, int option, const char *value)
 	case OPTION_QUERIES:
 		o->queries_ms = (uint32_t)strtoul(value, NULL, 0);
 		break;
+	case OPTION_TABLES:
+		o->tables_ms = (uint32_t)strtoul(value, NULL, 0);
+		break;
 	case OPTION_PREEMPT:
 		o->preempt = (uint32_t)strtoul(value, NULL, 0);
 		break;
@@ -209,6 +221,9 @@ static void set_option(struct sim_options *o, int option, const char *value)
 	case OPTION_PLAIN:
 		o->plain = strtoul(value, NULL, 0) != 0;
 		break;
+	case OPTION_ENHANCED:
+		o->enhanced = strtoul(value, NULL, 0) != 0;
+		break;
 	case OPTION_MORE:
 		o->more = strdup(value);
 		break;
@@ -217,6 +232,9 @@ static void set_option(struct sim_options *o, int option, const char *value)
 		break;
 	case OPTION_PLUGIN_OPTIONS:
 		o->plugin_options = strdup(value);
+		break;
+	case OPTION_OPENSM_OPTIONS:
+		o->opensm_options = strdup(value);
 		break;
 	case OPTION_CONFIG:
 		o->config = realpath(value, NULL);
@@ -242,6 +260,11 @@ static bool set_place(struct sim_options *o, int option, const char *value)
 		if (mkdir(value, 0755) && errno != EEXIST)
 			return false;
 		o->dir = realpath(value, NULL);
+		break;
+	case OPTION_RECORD:
+		o->record = fopen(value, "w");
+		if (!o->record)
+			sim_die("%s: %s", value, strerror(errno));
 		break;
 	case OPTION_KEEP:
 		o->keep = true;
@@ -375,15 +398,17 @@ static void write_script(const struct sim *sim)
 		sim_die("%s: %s", path, strerror(errno));
 	fprintf(f,
 		"torus %s\nports %u\nengine %s\nmode %s\nseed %" PRIu64
-		"\nsms %u\nqueries %u\nbare %d\nraise %d\nplain %d\n",
-		o->torus, o->ports, o->engine, o->mode, o->seed, o->sms, o->queries_ms, o->bare,
-		o->raise, o->plain);
+		"\nsms %u\nqueries %u\ntables %u\nbare %d\nraise %d\nplain %d\nenhanced %d\n",
+		o->torus, o->ports, o->engine, o->mode, o->seed, o->sms, o->queries_ms,
+		o->tables_ms, o->bare, o->raise, o->plain, o->enhanced);
 	if (o->stay_ms < 0)
 		fprintf(f, "stay switch\n");
 	else if (o->stay_ms)
 		fprintf(f, "stay %" PRId64 "\n", (int64_t)o->stay_ms);
 	if (o->plugin_options)
 		fprintf(f, "plugin-options %s\n", o->plugin_options);
+	if (o->opensm_options)
+		fprintf(f, "opensm-options %s\n", o->opensm_options);
 	sim_script_write(sim->script, f);
 	fclose(f);
 	free(path);
@@ -405,15 +430,17 @@ static int report(struct sim *sim)
 		" unsafe moments of those, pairs interrupted: %" PRIu64 " stated, %" PRIu64
 		" seen, %" PRIu64 " of adapters, compared %" PRIu64 " times; %" PRIu64
 		" of %" PRIu64 " queries answered (%" PRIu64
-		" refusals), the slowest after %.3f s; settled %u of %u times, the slowest "
+		" refusals), the slowest after %.3f s; %" PRIu64 " tables of %" PRIu64
+		" with %" PRIu64 " paths; settled %u of %u times, the slowest "
 		"in %.3f s, %u times without a host that was not asked to join again; hash "
 		"%016" PRIx64 "; %" PRIu64 " findings\n",
 		sim->script->random ? sim->script->drawn : sim->script->n, sim_seconds(sim),
 		sim->sent, sim->lost, sim->transitions, sim->unproven, sim->admitted,
 		sim->pairs_said, sim->pairs_seen, sim->pairs_of_adapters, sim->compared,
 		sim->answered, sim->asked, sim->refused, (double)sim->slowest / SIM_SECOND,
-		sim->settled, sim->settled + sim->unsettled,
-		(double)sim->slowest_settling / SIM_SECOND, sim->not_joined, sim->hash, all);
+		sim->tables, sim->tables_asked, sim->records, sim->settled,
+		sim->settled + sim->unsettled, (double)sim->slowest_settling / SIM_SECOND,
+		sim->not_joined, sim->hash, all);
 	return all != 0;
 }
 
@@ -447,6 +474,8 @@ int main(int argc, char **argv)
 	start_all(&sim);
 	sim_process_run(&sim);
 	sim_process_end(&sim);
+	if (sim.o.record && fclose(sim.o.record))
+		sim_die("cannot write what is recorded");
 	write_script(&sim);
 	status = report(&sim);
 	return status;

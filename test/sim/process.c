@@ -48,28 +48,39 @@ static void link_to(const char *target, const char *name)
 	free(path);
 }
 
-/* Several modes, separated by commas, are those of the subnet managers in turn. */
-static const char *mode_of(const struct sim_options *o, uint32_t number, int *length)
+/*
+ * Several modes, separated by commas, are those of the subnet managers in turn; so are
+ * several sets of lines, separated by bars.
+ */
+static const char *part_of(const char *all, uint32_t number, const char *separator, int *length)
 {
-	const char *mode = o->mode, *comma;
+	const char *next;
 
-	while (number-- && (comma = strchr(mode, ',')))
-		mode = comma + 1;
-	*length = (int)strcspn(mode, ",");
-	return mode;
+	while (number-- && (next = strchr(all, *separator)))
+		all = next + 1;
+	*length = (int)strcspn(all, separator);
+	return all;
+}
+
+/* Lines that stand in one, separated by semicolons. */
+static void write_lines(const char *lines, int length, FILE *to)
+{
+	for (int i = 0; i < length; i++)
+		fputc(lines[i] == ';' ? '\n' : lines[i], to);
+	fputc('\n', to);
 }
 
 static void write_config(const struct sim *sim, uint32_t number)
 {
 	const struct sim_options *o = &sim->o;
 	FILE *f = fopen("opensm.conf", "w"), *more;
-	const char *mode;
+	const char *mode, *lines;
 	char line[1024];
 	int length;
 
 	if (!f)
 		sim_die("opensm.conf: %s", strerror(errno));
-	mode = mode_of(o, number, &length);
+	mode = part_of(o->mode, number, ",", &length);
 	fprintf(f, "qos TRUE\nforce_log_flush TRUE\nrouting_engine %s,no_fallback\n", o->engine);
 	fprintf(f, "sminfo_polling_timeout 1000\npolling_retry_number 2\n");
 	if (!o->bare)
@@ -78,6 +89,9 @@ static void write_config(const struct sim *sim, uint32_t number)
 		fprintf(f, "event_plugin_name osmdateline\nevent_plugin_options mode=%.*s%s%s\n",
 			length, mode, o->plugin_options ? " " : "",
 			o->plugin_options ? o->plugin_options : "");
+	lines = o->opensm_options ? part_of(o->opensm_options, number, "|", &length) : NULL;
+	if (lines)
+		write_lines(lines, length, f);
 	more = o->config ? fopen(o->config, "r") : NULL;
 	while (more && fgets(line, sizeof(line), more))
 		fputs(line, f);
@@ -367,6 +381,9 @@ static void happen(struct sim *sim)
 	case SIM_ASK:
 	case SIM_JOIN:
 		sim_client_event(sim, &e);
+		break;
+	case SIM_RMPP:
+		sim_rmpp_event(sim, &e);
 		break;
 	case SIM_STEP:
 		sim_script_event(sim);

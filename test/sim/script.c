@@ -14,7 +14,8 @@
 #define FIRST_STEP (2 * SIM_SECOND)
 #define ASKING (300 * SIM_SECOND)
 #define SETTLE_LOOK (500 * SIM_MS)
-#define UNPROMISED (60 * SIM_SECOND)  /* the same of engines that promise nothing */
+#define UNPROMISED (60 * SIM_SECOND) /* the same of engines that promise nothing */
+#define TREE_WRITTEN (10 * SIM_MS) /* so long OpenSM takes to write the tree that a join extends */
 #define LIGHT_SWEEP (12 * SIM_SECOND) /* within that time what went wrong is tried again */
 #define JOIN_BOUND (60 * SIM_SECOND)  /* OpenSM may never ask a host to register again */
 #define QUERY_BOUND (10 * SIM_SECOND)
@@ -51,6 +52,7 @@ static const struct {
 	[SIM_STEP_DENY] = { "deny", false, 2, 1, "harsh" },
 	[SIM_STEP_SWAP] = { "swap", true, 2, 3, "swap" },
 	[SIM_STEP_LIE] = { "lie", true, 1, 2, "lie" },
+	[SIM_STEP_KEY] = { "key", true, 2, 2, "key" },
 	[SIM_STEP_MEASURE] = { "measure", false, 1, 0 },
 };
 
@@ -166,6 +168,10 @@ void sim_script_draw_args(struct sim *sim, struct sim_step *step)
 		break;
 	case SIM_STEP_LIE:
 		step->arg[0] = 1 + sim_random(r, SIM_LIES);
+		break;
+	case SIM_STEP_KEY:
+		step->arg[0] = sim_random(r, 4);
+		step->arg[1] = sim_random(r, 2) ? 1 + sim_random(r, 60) : 0;
 		break;
 	case SIM_STEP_LOSS:
 		for (unsigned int i = 0; i < 3; i++)
@@ -285,6 +291,7 @@ static bool is_settled(struct sim *sim, uint64_t *bad, char *example, size_t siz
 			 sm->last_up > sm->sweep_at + SIM_MS &&
 			 (sm->last_up > sim->disturbed || sim->now > sim->disturbed + LIGHT_SWEEP);
 	}
+	quiet &= sim->now > sim->last_join + TREE_WRITTEN;
 	return !*bad && quiet &&
 	       (all_joined(sim, find_master(sim)) || sim->now > sim->script->settling + JOIN_BOUND);
 }
@@ -324,6 +331,7 @@ static bool settle(struct sim *sim)
 	sim->not_joined += good && !all_joined(sim, find_master(sim));
 	if (sim->now - sim->script->settling > sim->slowest_settling)
 		sim->slowest_settling = sim->now - sim->script->settling;
+	sim->settled_at = good ? sim->now : 0;
 	sim->settled += good;
 	sim->unsettled += !good;
 	if (sim->o.verbose)

@@ -7,6 +7,7 @@
  *	agent.c		each node's subnet management agent
  *	carry.c		MADs hop by hop: delays, losses, timeouts, traps
  *	client.c	hosts that join groups and ask for paths
+ *	rmpp.c		answers of several MADs
  *	process.c	the subnet managers' processes, and turns between them
  *	script.c	events as text; apply.c what each of them does
  *	judge*.c	what the switches hold, judged at every write
@@ -44,6 +45,7 @@ enum sim_event_kind {
 	SIM_ASK,     /* a host asks for a path, or again */
 	SIM_JOIN,    /* a host joins its group, or again */
 	SIM_STEP,    /* the script goes on */
+	SIM_RMPP,    /* segments of an answer may have to be sent again */
 	SIM_RAISE    /* the link of a port that flapped comes back */
 };
 
@@ -90,6 +92,8 @@ struct sim_port {
 	uint8_t vlarb[4][64];
 	uint8_t pkeys[64];
 	uint8_t *sl2vl;	      /* 8 bytes for each input port */
+	uint64_t lease_ends;  /* an SMP without the M_Key has come; 0: none */
+	uint64_t told_key_at; /* when trap 256 told the subnet manager last */
 	bool joined, joining; /* a host: its group, */
 	int joined_sm;	      /* ... with this subnet manager, */
 	uint32_t joined_run;  /* ... and this start of it */
@@ -104,6 +108,7 @@ struct sim_node {
 	bool dead;
 	bool mute;	  /* it forwards, but its agent does not answer, */
 	bool sick;	  /* ... or answers for itself, and not for its ports and tables */
+	bool is_keyed;	  /* it has an M_Key that no subnet manager here has set */
 	unsigned int lie; /* what its agent claims that is not so: agent.c; 0: nothing */
 	bool lied;	  /* ever: nobody knows its maps, or which LID it has */
 	unsigned int traps_due;
@@ -147,8 +152,25 @@ struct sim_sm {
 
 struct sim_query {
 	uint32_t from, to; /* ports */
+	uint32_t path;	   /* to the base LID of `to` plus this */
 	uint64_t since;
 	bool open;
+};
+
+/* A table of all paths from a host, asked for as a whole. */
+#define SIM_SA_HEADER 20u
+#define SIM_SA_DATA 200u /* bytes a segment */
+#define SIM_MOST_SEGMENTS 1024
+
+struct sim_inbox {
+	uint32_t from; /* port */
+	uint64_t since;
+	ib_net64_t transaction; /* 0: none */
+	uint32_t taken;		/* so many segments have come without a gap */
+	uint32_t last, window;	/* the last one, 0: unknown; the last one that may come */
+	bool has[SIM_MOST_SEGMENTS];
+	uint8_t bytes[SIM_MOST_SEGMENTS * SIM_SA_DATA];
+	uint32_t n; /* bytes */
 };
 
 /* ---- findings ----------------------------------------------------------------- */
@@ -159,6 +181,7 @@ enum sim_finding {
 	SIM_REVISED,  /* a map has changed the VL of packets under way */
 	SIM_LOST,     /* a pair with a path does not work */
 	SIM_SL,	      /* a granted SL changed */
+	SIM_PATHS_OF, /* a table of paths is not what single queries say */
 	SIM_UNPROVEN, /* a transition unproven though every switch answers */
 	SIM_PAIRS,    /* interrupted pairs are not those that the log states */
 	SIM_SLOW,     /* a path query without an answer */
@@ -182,16 +205,20 @@ struct sim_options {
 	const char *net, *torus_config, *engine, *mode, *plugin_dir, *opensm, *shim, *dir;
 	const char *script;		     /* file of events; NULL: random ones */
 	const char *plugin_options, *config; /* more words; a file of more lines */
+	const char *opensm_options;	     /* such lines, separated by semicolons */
 	uint64_t seed;
 	uint32_t events, sms, gap_ms, settle_every, within_s, preempt, stall;
 	int64_t stay_ms;      /* a packet's in a switch; -1: LifeTimeValue; 0: none */
 	unsigned int verbose; /* 1: events and the engine's log; 2: writes as well */
 	bool keep;
+	FILE *record;	     /* each SMP that arrives at an agent; or NULL */
 	bool bare;	     /* without torus_config */
 	const char *more;    /* words: other kinds of events are drawn, too (script.c) */
 	bool raise;	     /* OperVLs begin anywhere up to VLCap after power on */
 	bool plain;	     /* ports without extended speeds */
+	bool enhanced;	     /* switches have an enhanced port 0, which takes an LMC */
 	uint32_t queries_ms; /* between two path queries; 0: none */
+	uint32_t tables_ms;  /* ... and between two of all paths from a host */
 	bool any_sl;
 	bool promises; /* does the engine say what it has proven? */
 };
@@ -231,8 +258,13 @@ struct sim {
 	struct sim_query *queries;
 	uint32_t nqueries, queries_cap;
 	uint64_t asked, answered, refused, slowest;
+	struct sim_inbox inbox;
+	struct sim_transfer *transfers; /* rmpp.c */
+	uint32_t ntransfers;
+	uint64_t tables_asked, tables, records;
 	struct sim_judge *judge;
 	struct sim_script *script;
+	uint64_t last_join;   /* when a host joined its group last */
 	uint64_t last_change; /* when the fabric, or what answers in it, changed last */
 	uint64_t disturbed;   /* when MADs were lost, delayed or not answered last */
 	uint64_t found[SIM_FINDINGS];
@@ -243,6 +275,7 @@ struct sim {
 	uint64_t loops_kept; /* in tables that stay, of an engine that promises nothing */
 	uint64_t pairs_said, pairs_seen, pairs_of_adapters; /* interrupted */
 	uint64_t compared;				    /* times that both could be known */
+	uint64_t settled_at; /* ... and no event has come since; 0: one has */
 	uint32_t settled, unsettled, not_joined;
 	uint64_t slowest_settling;
 	bool switches_granted; /* have SLs been granted to the switches' own ports? */
@@ -334,6 +367,13 @@ int sim_agent(struct sim *sim, struct sim_node *n, unsigned int at, ib_smp_t *sm
 /* The same of its performance management agent. */
 int sim_agent_count(const struct sim *sim, const struct sim_node *n, ib_smp_t *mad);
 
+/*
+ * Somebody else sets a node's M_Key, with a protection level and a lease period in
+ * seconds; key 0: and gives it up again.
+ */
+void sim_agent_key(struct sim *sim, struct sim_node *n, uint64_t key, unsigned int level,
+		   uint16_t lease);
+
 /* What a node holds after power on. */
 void sim_agent_reset(struct sim *sim, struct sim_node *n);
 
@@ -353,6 +393,10 @@ void sim_carry_forget(struct sim *sim, struct sim_sm *sm);
 /* A switch's ports have changed: it sends traps until they are repressed. */
 void sim_carry_report(struct sim *sim, struct sim_node *n);
 
+/* Trap 256: an SMP has come to a port without its M_Key; at most once a second. */
+void sim_carry_report_key(struct sim *sim, struct sim_node *n, unsigned int at,
+			  const ib_smp_t *smp);
+
 /* ---- client.c ----------------------------------------------------------------- */
 
 void sim_client_start(struct sim *sim);
@@ -361,13 +405,29 @@ void sim_client_join(struct sim *sim, uint32_t port);
 /* Have all queries been answered? */
 bool sim_client_is_done(const struct sim *sim);
 
-/* Ask for all paths to an end port again: its LID was another's. */
-void sim_client_ask_again(struct sim *sim, uint32_t port);
+/* Ask for all paths to one of an end port's LIDs again: it was another's. */
+void sim_client_ask_again(struct sim *sim, uint32_t port, uint32_t path);
 void sim_client_event(struct sim *sim, const struct sim_event *e);
 void sim_client_answer(struct sim *sim, struct sim_node *n, const struct sim_msg *m);
 
+/* All records of a table have come, of so many bytes each. */
+void sim_client_table(struct sim *sim, uint32_t size);
+
 /* Queries that stay open for longer than `bound` although all is well since then. */
 void sim_client_check(struct sim *sim, uint64_t since, uint64_t bound);
+
+/* ---- rmpp.c ------------------------------------------------------------------- */
+
+struct sim_transfer;
+
+bool sim_rmpp_is_active(const struct sim_msg *m);
+
+/* One more segment of an answer, which begins to be sent with the last one. */
+void sim_rmpp_send(struct sim *sim, struct sim_node *n, struct sim_msg *m);
+void sim_rmpp_event(struct sim *sim, const struct sim_event *e);
+
+/* A segment or an acknowledgement has come to a node. */
+void sim_rmpp_take(struct sim *sim, struct sim_node *n, struct sim_msg *m);
 
 /* ---- process.c ---------------------------------------------------------------- */
 
@@ -392,6 +452,7 @@ enum sim_step_kind {
 	SIM_STEP_HEAR,
 	SIM_STEP_SWAP,
 	SIM_STEP_LIE,
+	SIM_STEP_KEY,
 	SIM_STEP_LOSS,
 	SIM_STEP_SWEEP,
 	SIM_STEP_STOP,
@@ -469,9 +530,18 @@ void sim_judge_mft(struct sim *sim, struct sim_node *n, uint32_t first, const ui
 /* All is as after power on. */
 void sim_judge_node(struct sim *sim, struct sim_node *n);
 
-/* Packets from an end port to another may carry these SLs. */
-void sim_judge_grant(struct sim *sim, uint32_t from, uint32_t to, uint16_t sls);
-uint16_t sim_judge_granted(const struct sim *sim, uint32_t from, uint32_t to);
+/*
+ * Packets from an end port to another may carry these SLs, if they are sent to its base
+ * LID plus `path`.
+ */
+void sim_judge_grant(struct sim *sim, uint32_t from, uint32_t to, uint32_t path, uint16_t sls);
+uint16_t sim_judge_granted(const struct sim *sim, uint32_t from, uint32_t to, uint32_t path);
+
+/* Whose LID is it, or DL_NONE, and the how manieth of its LIDs, from 0 on? */
+uint32_t sim_judge_owner(const struct sim *sim, uint16_t lid, uint32_t *path);
+
+/* How many LIDs an end port has: 2 to the power of its LMC. */
+uint32_t sim_judge_paths(const struct sim *sim, uint32_t to);
 
 /* Pairs of end ports that a path connects, and those of them that do not work. */
 uint64_t sim_judge_unreached(struct sim *sim, uint64_t *pairs, char *example, size_t size);

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <iba/ib_types.h>
 #include <infiniband/umad.h>
 
 #include "sm.h"
@@ -143,19 +144,59 @@ int umad_unregister(int id, int agent)
 	return 0;
 }
 
-/* Of what would go out through RMPP, the first segment is sent. */
-int umad_send(int id, int agent, void *umad, int length, int timeout_ms, int retries)
+static struct sim_mad *new_mad(const struct ib_user_mad *u, int agent, const void *bytes, size_t n)
 {
-	const struct ib_user_mad *u = umad;
 	struct sim_mad *m = sm_new_mad();
 
-	(void)id;
-	memcpy(m->bytes, umad_get_mad(umad), length < SIM_MAD_SIZE ? (size_t)length : SIM_MAD_SIZE);
+	memcpy(m->bytes, bytes, n < SIM_MAD_SIZE ? n : SIM_MAD_SIZE);
 	m->agent = agent;
-	m->timeout_ms = timeout_ms;
-	m->retries = retries;
 	m->lid = be16toh(u->addr.lid);
 	m->qpn = be32toh(u->addr.qpn);
+	return m;
+}
+
+#define SA_DATA (SIM_MAD_SIZE - IB_SA_MAD_HDR_SIZE)
+
+/*
+ * As the kernel cuts an answer into segments.  The first one's length is that of all, and
+ * the header of the class is a part of each.
+ */
+static void send_segments(const struct ib_user_mad *u, int agent, const uint8_t *mad, size_t length)
+{
+	const uint32_t header = IB_SA_MAD_HDR_SIZE - MAD_RMPP_HDR_SIZE;
+	size_t left = length > IB_SA_MAD_HDR_SIZE ? length - IB_SA_MAD_HDR_SIZE : 0;
+	uint32_t n = left ? (uint32_t)((left + SA_DATA - 1) / SA_DATA) : 1;
+
+	for (uint32_t i = 0; i < n; i++) {
+		size_t part = left < SA_DATA ? left : SA_DATA;
+		ib_sa_mad_t *s;
+
+		s = (ib_sa_mad_t *)new_mad(u, agent, mad, IB_SA_MAD_HDR_SIZE)->bytes;
+		memcpy(s->data, mad + IB_SA_MAD_HDR_SIZE + i * SA_DATA, part);
+		s->rmpp_version = s->rmpp_type = 1;
+		s->rmpp_flags = IB_RMPP_FLAG_ACTIVE | (i ? 0 : IB_RMPP_FLAG_FIRST) |
+				(i + 1 < n ? 0 : IB_RMPP_FLAG_LAST);
+		s->seg_num = htobe32(i + 1);
+		s->paylen_newwin = htobe32(i + 1 == n ? header + (uint32_t)part :
+					   i	      ? 0 :
+							(uint32_t)left + n * header);
+		left -= part;
+	}
+}
+
+int umad_send(int id, int agent, void *umad, int length, int timeout_ms, int retries)
+{
+	const ib_sa_mad_t *s = umad_get_mad(umad);
+	struct sim_mad *m;
+
+	(void)id;
+	if (s->mgmt_class == IB_MCLASS_SUBN_ADM && s->rmpp_flags & IB_RMPP_FLAG_ACTIVE) {
+		send_segments(umad, agent, (const uint8_t *)s, (size_t)length);
+		return 0;
+	}
+	m = new_mad(umad, agent, s, (size_t)length);
+	m->timeout_ms = timeout_ms;
+	m->retries = retries;
 	return 0;
 }
 

@@ -15,7 +15,8 @@
 # Channels.  Both choose the channel of a ring when a packet enters it, by whether it
 # will cross the dateline (BookSim's dim_order_torus, the VLs of torus-2QoS).  Twice as many
 # are, there, two for each choice, of which a packet takes a free one at every hop; here, two
-# QoS levels with half of the traffic each, whose VLs are fixed.
+# QoS levels with half of the traffic each, whose VLs are fixed.  Between adapters and
+# switches there any channel is used, here one VL for each QoS level.
 #
 # Rings of 8.  Half way round, there each packet goes either way at random; here
 # half of the pairs go each way.

@@ -74,7 +74,10 @@ static void program_compute(struct dl_emu_program *p, struct dl_emu *e, struct d
 	dl_emu_at(e, *until, DL_EMU_LOG_OTHER, DL_EMU_EV_DUE, op - p->ops);
 }
 
-/* What requires that this one has begun, or is done; the list, with those that may begin. */
+/*
+ * What requires that this one has begun, or is done; the list, with those that may
+ * begin.  It keeps the order of the file, as they begin at the same time.
+ */
 static uint32_t program_release(struct dl_emu_program *p, const struct dl_emu_op *op, bool begun,
 				uint32_t list)
 {
@@ -83,10 +86,14 @@ static uint32_t program_release(struct dl_emu_program *p, const struct dl_emu_op
 	for (uint32_t i = op[1].edges; i-- > op->edges;) {
 		struct dl_emu_op *then = &p->ops[p->edges[i].to];
 
+		uint32_t *at = &list;
+
 		if (p->edges[i].begun != begun || --then->waits)
 			continue;
-		then->next = list;
-		list = then - p->ops;
+		while (*at < p->edges[i].to) /* NIL is the largest number */
+			at = &p->ops[*at].next;
+		then->next = *at;
+		*at = p->edges[i].to;
 	}
 	return list;
 }

@@ -187,6 +187,28 @@ static void test_chain(void **state)
 	emu_fixture_free(&w);
 }
 
+/* What begins because another one has begun keeps its place in the file. */
+static void test_begun_order(void **state)
+{
+	static const char text[] = "rank 0 { a: calc 0 cpu 1 b: calc 1000 cpu 0 c: calc 500 cpu 0\n"
+				   "c irequires a d: calc 100 cpu 2 d requires b }\nrank 1 {\n}\n";
+	struct emu_fixture w;
+	struct dl_emu_program *p;
+	struct dl_emu_result r;
+	struct text t;
+
+	(void)state;
+	emu_fixture_build(&w, (uint32_t[]){ 1, 1, 1 }, false, 2, NULL);
+	text_begin(&t, 2);
+	fputs(text, t.to);
+	assert_int_equal(text_read(&t, 2, &p), 0);
+	r = run(&w, "{seed: 1}", false, 1, p);
+	assert_int_equal(r.program.time, 1500000); /* c before b: 1600000 */
+	dl_emu_result_free(&r);
+	dl_emu_program_free(p);
+	emu_fixture_free(&w);
+}
+
 /* What begins with another one, and what waits for the CPU. */
 static void test_begun(void **state)
 {
@@ -604,13 +626,13 @@ static void test_silent(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_formulas),    cmocka_unit_test(test_chain),
-		cmocka_unit_test(test_begun),	    cmocka_unit_test(test_random),
-		cmocka_unit_test(test_order),	    cmocka_unit_test(test_acks),
-		cmocka_unit_test(test_late_ack),    cmocka_unit_test(test_two),
-		cmocka_unit_test(test_refused),	    cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_hot_spot),    cmocka_unit_test(test_silent),
-		cmocka_unit_test(test_opensm_conf),
+		cmocka_unit_test(test_formulas), cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_begun),	 cmocka_unit_test(test_begun_order),
+		cmocka_unit_test(test_random),	 cmocka_unit_test(test_order),
+		cmocka_unit_test(test_acks),	 cmocka_unit_test(test_late_ack),
+		cmocka_unit_test(test_two),	 cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_lost),	 cmocka_unit_test(test_hot_spot),
+		cmocka_unit_test(test_silent),	 cmocka_unit_test(test_opensm_conf),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

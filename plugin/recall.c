@@ -131,14 +131,17 @@ static bool recall_ask_block(struct dl_engine *e, osm_switch_t *sw, uint32_t k)
 	return true;
 }
 
-/* With a cable, seen or not, or port 0: its packets have maps, too, and may join a loop. */
+/*
+ * With a cable, seen or not, or port 0: its packets have maps, too, and may join a loop.  A
+ * port whose PortInfo got lost has no state, and counts as well.
+ */
 static osm_physp_t *port_in_use(const osm_switch_t *sw, unsigned int port)
 {
 	osm_physp_t *p = osm_node_get_physp_ptr(sw->p_node, port);
 
 	if (!p || !osm_physp_is_valid(p))
 		return NULL;
-	return !port || osm_physp_get_remote(p) || osm_physp_get_port_state(p) > IB_LINK_DOWN ?
+	return !port || osm_physp_get_remote(p) || osm_physp_get_port_state(p) != IB_LINK_DOWN ?
 		       p :
 		       NULL;
 }
@@ -504,9 +507,13 @@ static void spare_port(osm_switch_t *sw, unsigned int out)
 		return;
 	p->need_update = 0;
 	memset(p->vl_arb, 0xFF, sizeof(p->vl_arb));
-	for (unsigned int in = 0; in < sw->num_ports; in++)
-		if (!port_in_use(sw, in))
-			memset(osm_physp_get_slvl_tbl(p, in), NO_MAP, sizeof(ib_slvl_table_t));
+	for (unsigned int in = 0; in < sw->num_ports; in++) {
+		ib_slvl_table_t *held = osm_physp_get_slvl_tbl(p, in);
+
+		/* A port may have been in use when it was read. */
+		if (!port_in_use(sw, in) && !dl_recall_knows_map(held))
+			memset(held, NO_MAP, sizeof(*held));
+	}
 }
 
 void dl_recall_spare(struct dl_engine *e, uint32_t top_lid)

@@ -285,7 +285,8 @@ static bool phases_has_old_tables(const struct dl_phases *p)
 /* If it stops here, is it known what packets that are under way have met? */
 static bool phases_can_stop(const struct dl_phases *p)
 {
-	return phases_has_old_tables(p) && !p->plan.maps_changed && !p->ghost_ports &&
+	return phases_has_old_tables(p) && !p->plan.maps_changed && !p->shrunk.n &&
+	       !p->ghost_ports &&
 	       (!p->mixed || (p->plan.history.whole && !p->links_come && !p->close_groups &&
 			      dl_transition_keeps_sls(p->from->routed.tables, &p->opened)));
 }

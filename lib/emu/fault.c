@@ -155,11 +155,27 @@ static int link_up(struct dl_emu *e, uint32_t a, uint32_t b)
 
 /* ---- losses and slow receivers ----------------------------------------- */
 
+/*
+ * A deadline that has passed, and that its port has not looked at yet, was one of a
+ * run without losses: what was left out then must not be sent now.  If the link is
+ * busy, its flow-control packets go out when it is free.
+ */
+static void pass_deadlines(struct dl_emu *e)
+{
+	for (uint32_t i = 0; i < e->nports; i++) {
+		struct dl_emu_link_port *p = &e->ports[i];
+
+		if (p->peer != DL_EMU_NIL && !(p->hold & DL_EMU_DOWN) && e->now >= p->fcp_due)
+			dl_emu_pass_deadline(dl_emu_shard(e, i), p, false);
+	}
+}
+
 /* From now on flow-control packets are sent in time, whether needed or not. */
 static void start_timers(struct dl_emu *e)
 {
 	if (e->mode.timers)
 		return;
+	pass_deadlines(e);
 	e->mode.timers = true;
 	e->mode.plain = false;
 	dl_emu_share(e);
@@ -169,8 +185,11 @@ static void start_timers(struct dl_emu *e)
 		v->sound = v->tx.sent;
 		v->entered = v->rx.received;
 	}
-	for (uint32_t i = 0; i < e->nports; i++)
+	for (uint32_t i = 0; i < e->nports; i++) {
 		dl_emu_report_later(dl_emu_shard(e, i), &e->ports[i]);
+		if (e->ports[i].fcp)
+			dl_emu_transmit(dl_emu_shard(e, i), &e->ports[i]);
+	}
 }
 
 static int slow_down(struct dl_emu *e, const struct dl_emu_fault *fault, uint32_t port)

@@ -34,7 +34,7 @@
  * knows, and change nothing but that they take link time.  So a busy port
  * looks at the deadline at its packet boundaries; an idle one lets it pass
  * unless it has news, for which alone there is an event.  Where losses were
- * asked for there always is.
+ * asked for there always is, for the deadlines from then on.
  */
 #include "config.h"
 

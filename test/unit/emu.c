@@ -293,6 +293,32 @@ static void test_deadline(void **state)
 }
 
 /*
+ * A deadline that an idle link let pass before losses were asked for brings nothing
+ * later: the first packet after that need not wait for flow-control packets.
+ */
+static void test_deadline_before_losses(void **state)
+{
+	const uint32_t radix[3] = { 1, 1, 1 };
+	uint64_t span = wire_time(65536, 32, 1);
+	struct emu_fixture w;
+
+	(void)state;
+	emu_fixture_build(&w, radix, false, 2, NULL);
+	emu_fixture_link(&w, DL_FABRIC_QDR, 4);
+	emu_fixture_flow(&w, 0, 1, 2048, 2)->gap = span * 7 / 4;
+	emu_fixture_start(&w);
+	assert_int_equal(dl_emu_run(w.emu, span * 3 / 2), DL_EMU_RUNNING);
+	assert_int_equal(dl_emu_fault(w.emu, &(struct dl_emu_fault){ .kind = DL_EMU_FCP_LOSS,
+								     .port = w.adapter[0] }),
+			 0);
+	assert_true(dl_emu_run(w.emu, span * 15 / 8) >= 0);
+	assert_int_equal(w.delivered, 2);
+	assert_int_equal(w.last.injected, w.last.created);
+	emu_fixture_stop(&w);
+	emu_fixture_free(&w);
+}
+
+/*
  * A link that lacks buffer carries buffer / round trip, within 1 %: for packets of
  * the MTU by default, for smaller ones if credit is returned as often.  IBA lets
  * 2048 blocks be under way at most.
@@ -529,12 +555,19 @@ static void test_histogram(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_zero_load),  cmocka_unit_test(test_zero_load_multicast),
-		cmocka_unit_test(test_alone),	   cmocka_unit_test(test_faster_output),
-		cmocka_unit_test(test_full_link),  cmocka_unit_test(test_deadline),
-		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_acks),
-		cmocka_unit_test(test_shares),	   cmocka_unit_test(test_weight_without_vcrc),
-		cmocka_unit_test(test_rings),	   cmocka_unit_test(test_determinism),
+		cmocka_unit_test(test_zero_load),
+		cmocka_unit_test(test_zero_load_multicast),
+		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_faster_output),
+		cmocka_unit_test(test_full_link),
+		cmocka_unit_test(test_deadline),
+		cmocka_unit_test(test_deadline_before_losses),
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_acks),
+		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_weight_without_vcrc),
+		cmocka_unit_test(test_rings),
+		cmocka_unit_test(test_determinism),
 		cmocka_unit_test(test_histogram),
 	};
 

@@ -168,7 +168,7 @@ static void fault(struct model *t, const struct dl_emu_fault *fault)
 	case DL_EMU_FCP_LOSS:
 	case DL_EMU_FCP_CORRUPT:
 	case DL_EMU_DATA_CORRUPT:
-		t->losses = true;
+		emu_ref_begin_losses(t);
 		*(fault->kind == DL_EMU_FCP_LOSS    ? &p->fcp_loss :
 		  fault->kind == DL_EMU_FCP_CORRUPT ? &p->fcp_corrupt :
 						      &p->damage) = fault->rate;

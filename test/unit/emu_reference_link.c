@@ -80,6 +80,22 @@ void emu_ref_deadline(struct model *t, uint32_t port, uint64_t start)
 	later(t, t->now + span(t), DEADLINE, port, start);
 }
 
+/* Deadlines that have passed so far are those of a run without losses. */
+void emu_ref_begin_losses(struct model *t)
+{
+	if (t->losses)
+		return;
+	for (uint32_t i = 0; i < t->w->f->nports; i++) {
+		struct port *p = &t->ports[i];
+
+		if (t->w->f->ports[i].peer != DL_NONE && !p->down && t->now >= p->due)
+			pass_deadline(t, p, false);
+	}
+	t->losses = true;
+	for (uint32_t i = 0; i < t->w->f->nports; i++)
+		emu_ref_transmit(t, i);
+}
+
 /* ---- the sending end --------------------------------------------------- */
 
 static bool happens(struct port *p, uint32_t millionths)

@@ -261,6 +261,7 @@ static inline uint64_t span(const struct model *t)
 }
 
 /* A link, both ends: emu_reference_link.c. */
+void emu_ref_begin_losses(struct model *t);
 void emu_ref_deadline(struct model *t, uint32_t port, uint64_t start);
 void emu_ref_maybe_send_credit(struct model *t, uint32_t in);
 void emu_ref_release(struct model *t, uint32_t in, unsigned int n);

@@ -118,16 +118,20 @@ static void phases_send_tables(struct dl_engine *e)
 	free(forced);
 }
 
-/* Marks that have waited until the switches' tops have fallen. */
+/* Marks that have waited until the switches' tops have fallen; others are there already. */
 static void phases_add_marks(struct dl_engine *e)
 {
 	const struct dl_fabric *f = e->in_force->fabric;
 
 	for (uint32_t s = 0; s < f->nswitches; s++) {
 		osm_switch_t *sw = dl_sweep_switch(e, f, s);
+		unsigned int forced = sw ? sw->need_update : 0;
 
-		if (sw && sw->new_lft)
-			dl_marks_write(e, e->in_force, s, sw);
+		if (!sw || !sw->new_lft)
+			continue;
+		sw->need_update = 0;
+		dl_marks_write(e, e->in_force, s, sw);
+		sw->need_update = forced;
 	}
 }
 
@@ -248,7 +252,7 @@ static void phases_ask_lid(struct dl_engine *e, const osm_switch_t *sw, const os
 
 /* Links that are asked across, by the switch that should be there. */
 struct phases_asked {
-	uint32_t *ports;     /* the port out of which the query went, or DL_NONE */
+	uint32_t *ports;     /* the port out of which the query went; 0, which none is: not */
 	ib_port_info_t *was; /* that OpenSM has of its port 0 */
 	bool *done;	     /* by port */
 };
@@ -262,7 +266,7 @@ static bool phases_ask_across(struct dl_engine *e, const struct dl_fabric *f,
 	osm_physp_t *port0 = far ? osm_node_get_physp_ptr(far->p_node, 0) : NULL;
 	osm_dr_path_t path;
 
-	if (near && far && a->ports[there] != DL_NONE)
+	if (near && far && a->ports[there])
 		return false;
 	a->done[port] = a->done[f->ports[port].peer] = true;
 	if (!near || !far)
@@ -299,20 +303,21 @@ static void phases_hold_moved(struct dl_engine *e, const struct dl_fabric *f,
 			      struct phases_asked *a)
 {
 	for (uint32_t s = 0; s < f->nswitches; s++) {
-		const struct dl_fabric_port *port = &f->ports[a->ports[s]], *peer;
-		osm_switch_t *sw = dl_sweep_switch(e, f, s);
+		osm_switch_t *sw = a->ports[s] ? dl_sweep_switch(e, f, s) : NULL;
+		const struct dl_fabric_port *port, *peer;
 		ib_port_info_t *info;
 
-		if (a->ports[s] == DL_NONE || !sw)
+		if (!sw)
 			continue;
 		info = &osm_node_get_physp_ptr(sw->p_node, 0)->port_info;
+		port = &f->ports[a->ports[s]];
 		peer = &f->ports[port->peer];
 		if (info->local_port_num != peer->num || info->base_lid != a->was[s].base_lid) {
 			dl_phases_hold_link(e, f, dl_fabric_peer_switch(f, port->peer), port->num);
 			dl_phases_hold_link(e, f, s, peer->num);
 		}
 		*info = a->was[s];
-		a->ports[s] = DL_NONE;
+		a->ports[s] = 0;
 	}
 }
 
@@ -325,14 +330,12 @@ static int phases_check_links(struct dl_engine *e, const struct dl_phases *p)
 {
 	const struct dl_fabric *f = p->next->fabric;
 	boolean_t *failed = &e->osm->subn.subnet_initialization_error, before = *failed;
-	struct phases_asked a = { .ports = malloc((f->nswitches + 1ul) * sizeof(*a.ports)),
+	struct phases_asked a = { .ports = calloc(f->nswitches + 1ul, sizeof(*a.ports)),
 				  .was = calloc(f->nswitches + 1ul, sizeof(*a.was)),
 				  .done = calloc(f->nports + 1ul, sizeof(*a.done)) };
 	int err = a.ports && a.was && a.done ? 0 : -EIO;
 	bool left = !err;
 
-	for (uint32_t s = 0; !err && s < f->nswitches; s++)
-		a.ports[s] = DL_NONE;
 	while (left && !err) {
 		CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 		left = phases_ask_across_all(e, p, &a);

@@ -258,16 +258,21 @@ static void test_full_link(void **state)
 	emu_fixture_free(&w);
 }
 
+/* Two adapters beside one switch, over QDR links. */
+static void build_pair(struct emu_fixture *w)
+{
+	emu_fixture_build(w, (uint32_t[]){ 1, 1, 1 }, false, 2, NULL);
+	emu_fixture_link(w, DL_FABRIC_QDR, 4);
+}
+
 /* Credit that is not worth reporting is reported when 65,536 symbol times are over. */
 static void test_deadline(void **state)
 {
-	const uint32_t radix[3] = { 1, 1, 1 };
 	uint64_t span = wire_time(65536, 32, 1);
 	struct emu_fixture w;
 
 	(void)state;
-	emu_fixture_build(&w, radix, false, 2, NULL);
-	emu_fixture_link(&w, DL_FABRIC_QDR, 4);
+	build_pair(&w);
 	for (unsigned int i = 0; i < 2; i++) {
 		const struct dl_emu_vl_port *o;
 		struct dl_link_credit_tx after;
@@ -298,13 +303,11 @@ static void test_deadline(void **state)
  */
 static void test_deadline_before_losses(void **state)
 {
-	const uint32_t radix[3] = { 1, 1, 1 };
 	uint64_t span = wire_time(65536, 32, 1);
 	struct emu_fixture w;
 
 	(void)state;
-	emu_fixture_build(&w, radix, false, 2, NULL);
-	emu_fixture_link(&w, DL_FABRIC_QDR, 4);
+	build_pair(&w);
 	emu_fixture_flow(&w, 0, 1, 2048, 2)->gap = span * 7 / 4;
 	emu_fixture_start(&w);
 	assert_int_equal(dl_emu_run(w.emu, span * 3 / 2), DL_EMU_RUNNING);
@@ -325,7 +328,6 @@ static void test_deadline_before_losses(void **state)
  */
 static void test_round_trip(void **state)
 {
-	const uint32_t radix[3] = { 1, 1, 1 };
 	static const struct {
 		uint32_t packets, data, credit;
 	} table[] = { { 1, 2048, 0 },  { 2, 2048, 0 },	{ 3, 2048, 0 },	 { 4, 2048, 0 },
@@ -335,8 +337,7 @@ static void test_round_trip(void **state)
 	struct emu_fixture w;
 
 	(void)state;
-	emu_fixture_build(&w, radix, false, 2, NULL);
-	emu_fixture_link(&w, DL_FABRIC_QDR, 4);
+	build_pair(&w);
 	w.c.cable_mm_all = 4000000; /* four kilometres */
 	for (unsigned int i = 0; i < 4 * sizeof(table) / sizeof(*table); i++) {
 		uint32_t bytes = table[i / 4].data + DL_EMU_HEADERS, units = (bytes + 53) / 64;

@@ -187,6 +187,19 @@ static void test_chain(void **state)
 	emu_fixture_free(&w);
 }
 
+/* A program of two ranks beside one switch; the caller frees all three. */
+static struct dl_emu_result run_pair(struct emu_fixture *w, const char *text,
+				     struct dl_emu_program **p)
+{
+	struct text t;
+
+	emu_fixture_build(w, (uint32_t[]){ 1, 1, 1 }, false, 2, NULL);
+	text_begin(&t, 2);
+	fputs(text, t.to);
+	assert_int_equal(text_read(&t, 2, p), 0);
+	return run(w, "{seed: 1}", false, 1, *p);
+}
+
 /* What begins because another one has begun keeps its place in the file. */
 static void test_begun_order(void **state)
 {
@@ -195,14 +208,9 @@ static void test_begun_order(void **state)
 	struct emu_fixture w;
 	struct dl_emu_program *p;
 	struct dl_emu_result r;
-	struct text t;
 
 	(void)state;
-	emu_fixture_build(&w, (uint32_t[]){ 1, 1, 1 }, false, 2, NULL);
-	text_begin(&t, 2);
-	fputs(text, t.to);
-	assert_int_equal(text_read(&t, 2, &p), 0);
-	r = run(&w, "{seed: 1}", false, 1, p);
+	r = run_pair(&w, text, &p);
 	assert_int_equal(r.program.time, 1500000); /* c before b: 1600000 */
 	dl_emu_result_free(&r);
 	dl_emu_program_free(p);
@@ -219,14 +227,9 @@ static void test_begun(void **state)
 	struct emu_fixture w;
 	struct dl_emu_program *p;
 	struct dl_emu_result r;
-	struct text t;
 
 	(void)state;
-	emu_fixture_build(&w, (uint32_t[]){ 1, 1, 1 }, false, 2, NULL);
-	text_begin(&t, 2);
-	fputs(text, t.to);
-	assert_int_equal(text_read(&t, 2, &p), 0);
-	r = run(&w, "{seed: 1}", false, 1, p);
+	r = run_pair(&w, text, &p);
 	assert_int_equal(r.program.time, 2000000);
 	assert_int_equal(p->cpu_free[1], 300000);
 	assert_int_equal(p->cpu_free[2], 1007000);

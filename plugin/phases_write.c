@@ -97,6 +97,19 @@ uint64_t dl_phases_missing_blocks(struct dl_engine *e, const struct dl_tables *t
 	return n;
 }
 
+/* Marks that have waited until the switches' tops have fallen; others are there already. */
+static void phases_send_marks(struct dl_engine *e)
+{
+	const struct dl_fabric *f = e->in_force->fabric;
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		osm_switch_t *sw = dl_sweep_switch(e, f, s);
+
+		if (sw && sw->new_lft)
+			dl_marks_write(e, e->in_force, s, sw);
+	}
+}
+
 /* What differs, and nothing else: forced writes have been made. */
 static void phases_send_tables(struct dl_engine *e)
 {
@@ -111,28 +124,12 @@ static void phases_send_tables(struct dl_engine *e)
 	}
 	if (forced)
 		subn->need_update = 0;
+	phases_send_marks(e);
 	osm_ucast_mgr_set_fwd_tables(&e->osm->sm.ucast_mgr);
 	for (sw = dl_opensm_next(e->osm, NULL); forced && sw; sw = dl_opensm_next(e->osm, sw))
 		sw->need_update = forced[k++];
 	subn->need_update = all;
 	free(forced);
-}
-
-/* Marks that have waited until the switches' tops have fallen; others are there already. */
-static void phases_add_marks(struct dl_engine *e)
-{
-	const struct dl_fabric *f = e->in_force->fabric;
-
-	for (uint32_t s = 0; s < f->nswitches; s++) {
-		osm_switch_t *sw = dl_sweep_switch(e, f, s);
-		unsigned int forced = sw ? sw->need_update : 0;
-
-		if (!sw || !sw->new_lft)
-			continue;
-		sw->need_update = 0;
-		dl_marks_write(e, e->in_force, s, sw);
-		sw->need_update = forced;
-	}
 }
 
 /* Tables that were read from the switches do not tell the path SLs. */
@@ -153,7 +150,6 @@ int dl_phases_write_tables(struct dl_engine *e, const struct dl_tables *t,
 		before = left;
 		CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 		dl_phases_fill_all(e, t);
-		phases_add_marks(e);
 		*blocks += phases_count_missing(e, t);
 		phases_send_tables(e);
 		if (shown)

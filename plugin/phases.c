@@ -41,8 +41,6 @@
  * new tables are written at once, and the log says so.
  */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "phases.h"
@@ -50,12 +48,12 @@
 #include "engine.h"
 #include "log.h"
 #include "phases_plan.h"
+#include "phases_report.h"
 #include "phases_write.h"
 #include "qos.h"
 #include "recall.h"
 #include "sweep.h"
 
-#define NAMED_HOSTS 3
 #define UNCONFIRMED "confirm forwarding entries, ports that go down, or SL-to-VL maps"
 #define UNCLOSED "not all groups are closed"
 #define SHRUNK "have the VLs that its maps use, so OpenSM changed these at once"
@@ -118,38 +116,6 @@ static double phases_silence(const struct dl_engine *e)
 		       0;
 }
 
-/* Whose SLs change? */
-static void phases_report_reconnect(const struct dl_engine *e, const struct dl_phases *p)
-{
-	const struct dl_fabric *f = p->next->fabric;
-	uint32_t *ends = malloc((f->nports + 1ul) * sizeof(*ends)), n = 0;
-	char names[128] = "";
-	size_t used = 0;
-
-	if (ends)
-		n = dl_transition_reconnect_ends(&p->plan, ends);
-	for (uint32_t i = 0; i < n && i < NAMED_HOSTS && used < sizeof(names); i++)
-		used += snprintf(names + used, sizeof(names) - used, "%s%.32s", i ? ", " : "",
-				 dl_fabric_node_name(f, f->ports[ends[i]].node));
-	DL_SAY(e->osm, OSM_LOG_INFO,
-	       "Warning: transition: safe only if %" PRIu64 " pairs of end port and LID reconnect, "
-	       "of %u adapter ports (%s%s): their path SLs change, and with those granted before "
-	       "the new tables can close a credit loop; restart what uses them, as "
-	       "dateline-migration(7) says",
-	       p->steps.reconnect_pairs, n, names, n > NAMED_HOSTS ? ", ..." : "");
-	free(ends);
-}
-
-/* This change is not: why, and on account of which switches. */
-static void phases_report_unproven(struct dl_engine *e, const char *what, const char *nobody)
-{
-	char text[384];
-
-	e->metrics.now.transition.result = DL_METRICS_UNPROVEN;
-	DL_SAY(e->osm, OSM_LOG_INFO, "transition: not proven this one time: %s",
-	       dl_osm_names_say(&e->unconfirmed, what, nobody, text, sizeof(text)));
-}
-
 static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 {
 	e->phases = p;
@@ -157,7 +123,7 @@ static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 	dl_drain_mark(e);
 	p->grants_late = p->steps.grants_late && p->origin != DL_PHASES_FROM_NOTHING;
 	if (p->steps.reconnect_pairs)
-		phases_report_reconnect(e, p);
+		dl_phases_report_reconnect(e, p);
 	if (p->origin == DL_PHASES_FROM_NOTHING) {
 		e->metrics.now.transition.blocks = p->plan.writes;
 		/* Else OpenSM's own maps are whole, and confirmed before links go active. */
@@ -182,7 +148,7 @@ static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 	dl_qos_count_cut(e, p->from, &p->shrunk);
 	if (p->shrunk.n) {
 		e->unconfirmed = p->shrunk;
-		phases_report_unproven(e, SHRUNK, "");
+		dl_phases_report_unproven(e, SHRUNK, "");
 	}
 	/* Neither asks for another sweep: see phases_write_maps(). */
 	p->from->cut = p->next->cut = 0;
@@ -501,62 +467,6 @@ static int phases_open(struct dl_engine *e, struct dl_phases *p)
 	return err;
 }
 
-/* Why old packets have left, or that nobody knows. */
-static const char *phases_say_drained(struct dl_engine *e, const struct dl_phases *p)
-{
-	static const char *const text[] = {
-		[DL_DRAIN_NONE] = "",
-		[DL_DRAIN_SEEN] = ", old packets have left: counters stood still",
-		[DL_DRAIN_BOUND] = ", old packets have left: no switch keeps them so long",
-		[DL_DRAIN_FIXED] = ", old packets may take longer than drain_ms"
-	};
-
-	if (p->drained != DL_DRAIN_UNPROVEN)
-		return text[p->drained];
-	e->metrics.now.transition.result = DL_METRICS_UNPROVEN;
-	DL_SAY(e->osm, OSM_LOG_ERROR,
-	       "ERR DL42: transition: not proven: after drain_seconds=%u old packets may still be "
-	       "under way: the switches may keep them longer, and their counters do not show that "
-	       "none waits",
-	       e->options.drain_seconds);
-	return "";
-}
-
-static void phases_report(struct dl_engine *e, const struct dl_phases *p)
-{
-	struct dl_metrics_transition *m = &e->metrics.now.transition;
-	const char *links = p->links_come ? "new links active first; " : "", *drained;
-
-	m->result = p->direct ? DL_METRICS_DIRECT : DL_METRICS_PHASED;
-	drained = phases_say_drained(e, p);
-	m->phases = p->direct ? 1 : p->steps.nsteps;
-	if (p->origin == DL_PHASES_FROM_NOTHING) {
-		DL_SAY(e->osm, OSM_LOG_INFO,
-		       "transition: from switches that held nothing: 1 step, %" PRIu64
-		       " blocks written",
-		       m->blocks);
-		return;
-	}
-	if (p->direct) {
-		DL_SAY(e->osm, OSM_LOG_INFO,
-		       "transition: %sany mixture is safe: 1 step, %" PRIu64 " blocks written%s",
-		       links, m->blocks, drained);
-		return;
-	}
-	m->entries_closed = p->steps.entries_closed;
-	m->pairs_interrupted = p->steps.pairs_interrupted;
-	m->closed_seconds = p->closed_for;
-	DL_SAY(e->osm, OSM_LOG_INFO,
-	       "transition: %s%s%" PRIu64 " step%s, %u drain%s, %" PRIu64
-	       " entries closed, %" PRIu64 " blocks written, closed for %.6f s, %" PRIu64
-	       " pairs interrupted%s%s",
-	       p->origin == DL_PHASES_FROM_SWITCHES ? "from the tables that the switches held; " :
-						      "",
-	       links, m->phases, m->phases == 1 ? "" : "s", p->drains, p->drains == 1 ? "" : "s",
-	       m->entries_closed, m->blocks, m->closed_seconds, m->pairs_interrupted,
-	       p->close_groups ? "; multicast closed as well" : "", drained);
-}
-
 /* What is written stays, until the next sweep. */
 static void phases_stop(struct dl_engine *e, bool in_vain)
 {
@@ -612,7 +522,7 @@ static void phases_finish(struct dl_engine *e, bool confirmed, bool unproven)
 	bool settled;
 
 	if (!unproven)
-		phases_report(e, p);
+		dl_phases_report(e, p);
 	phases_count_cut(e);
 	/*
 	 * What the last writes left is a mixture, unless all else was closed before, or
@@ -677,13 +587,13 @@ static bool phases_run(struct dl_engine *e, bool rerouted)
 		return true;
 	}
 	if (unproven)
-		phases_report_unproven(e, UNCONFIRMED, UNCLOSED);
+		dl_phases_report_unproven(e, UNCONFIRMED, UNCLOSED);
 	if (!err || unproven)
 		err = phases_open(e, p);
 	if (err == -EINTR || err == -EPROTO || dl_phases_look_at_links(e, p))
 		return false;
 	if (!err && !unproven && dl_phases_confirm_paths(e)) {
-		phases_report_unproven(e, ASTRAY, "a switch does not answer");
+		dl_phases_report_unproven(e, ASTRAY, "a switch does not answer");
 		e->next_sweep = DL_NEXT_AT_ONCE;
 		unproven = true;
 	}

@@ -9,7 +9,7 @@
 #include "dateline/transition.h"
 
 struct dl_engine;
-struct dl_fabric;
+struct dl_fabric_match;
 struct dl_drain_counters;
 
 /* Which packets that met other entries are under way. */
@@ -53,7 +53,6 @@ void dl_drain_return(struct dl_engine *e);
 void dl_drain_remember(struct dl_engine *e, struct dl_transition *plan);
 
 /* ... of a plan that has been given up while they were to leave: takes its history. */
-struct dl_fabric_match;
 void dl_drain_remember_back(struct dl_engine *e, struct dl_transition *plan,
 			    const struct dl_fabric_match *old);
 

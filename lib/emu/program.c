@@ -85,7 +85,6 @@ static uint32_t program_release(struct dl_emu_program *p, const struct dl_emu_op
 		return list;
 	for (uint32_t i = op[1].edges; i-- > op->edges;) {
 		struct dl_emu_op *then = &p->ops[p->edges[i].to];
-
 		uint32_t *at = &list;
 
 		if (p->edges[i].begun != begun || --then->waits)

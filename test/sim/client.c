@@ -2,8 +2,8 @@
 /*
  * Hosts as clients of the subnet administrator: each joins the broadcast group of
  * IPoIB, again when the subnet manager asks it to register again; and they ask for
- * paths, one by one or all from a host, until they get an answer.  What is granted is held for ever, as
- * connections do: packets of a pair may carry every SL that it was given.
+ * paths, one by one or all from a host, until they get an answer.  What is granted is
+ * held for ever, as connections do: packets of a pair may carry every SL that it was given.
  */
 #include "config.h"
 

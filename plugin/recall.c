@@ -110,25 +110,33 @@ static bool is_all(const void *bytes, size_t n, uint8_t value)
 	return !n;
 }
 
-/* Has it left the first question without an answer?  Each further one would wait, too. */
-static bool is_silent(const osm_switch_t *sw)
-{
-	return sw->lft_size >= DL_TORUS_MARK_BLOCK &&
-	       is_all(sw->lft, DL_TORUS_MARK_BLOCK, NO_ANSWER);
-}
+/*
+ * A kind of table, which is read piece by piece.  `ask` marks the k-th one of a switch as
+ * without an answer, and asks for it unless the switch is silent; false: there is none.
+ * `has` tells of one that has been asked for whether the answer came.
+ */
+struct recall_kind {
+	bool (*ask)(struct dl_engine *e, osm_switch_t *sw, uint32_t k, bool silent);
+	bool (*has)(const osm_switch_t *sw, uint32_t k);
+};
 
-/* The k-th piece of a switch.  Returns whether there may be more. */
-static bool recall_ask_block(struct dl_engine *e, osm_switch_t *sw, uint32_t k)
+static bool recall_ask_block(struct dl_engine *e, osm_switch_t *sw, uint32_t k, bool silent)
 {
 	osm_madw_context_t context = dl_recall_context(sw, false);
 	uint32_t top = dl_recall_top(sw);
 
-	if (!top || k > top / DL_TORUS_MARK_BLOCK || (k && is_silent(sw)) ||
+	if (!top || k > top / DL_TORUS_MARK_BLOCK ||
 	    !dl_recall_reserve(sw, (k + 1) * DL_TORUS_MARK_BLOCK))
 		return false;
 	memset(sw->lft + k * DL_TORUS_MARK_BLOCK, NO_ANSWER, DL_TORUS_MARK_BLOCK);
-	dl_recall_get(e, sw, IB_MAD_ATTR_LIN_FWD_TBL, k, &context);
+	if (!silent)
+		dl_recall_get(e, sw, IB_MAD_ATTR_LIN_FWD_TBL, k, &context);
 	return true;
+}
+
+static bool recall_has_block(const osm_switch_t *sw, uint32_t k)
+{
+	return !is_all(sw->lft + k * DL_TORUS_MARK_BLOCK, DL_TORUS_MARK_BLOCK, NO_ANSWER);
 }
 
 /*
@@ -152,12 +160,12 @@ static bool has_maps(const osm_switch_t *sw)
 	       port0_of(sw)->port_info.capability_mask & IB_PORT_CAP_HAS_SL_MAP;
 }
 
-static bool recall_ask_maps(struct dl_engine *e, osm_switch_t *sw, uint32_t in)
+static bool recall_ask_maps(struct dl_engine *e, osm_switch_t *sw, uint32_t in, bool silent)
 {
 	osm_madw_context_t context = { .slvl_context.node_guid =
 					       osm_node_get_node_guid(sw->p_node) };
 
-	if (in >= sw->num_ports || !has_maps(sw) || is_silent(sw))
+	if (in >= sw->num_ports || !has_maps(sw))
 		return false;
 	context.slvl_context.port_guid = osm_physp_get_port_guid(port0_of(sw));
 	context.slvl_context.set_method = FALSE;
@@ -167,9 +175,23 @@ static bool recall_ask_maps(struct dl_engine *e, osm_switch_t *sw, uint32_t in)
 		if (!p)
 			continue;
 		memset(osm_physp_get_slvl_tbl(p, in), NO_MAP, sizeof(ib_slvl_table_t));
-		dl_recall_get(e, sw, IB_MAD_ATTR_SLVL_TABLE, in << 8 | out, &context);
+		if (!silent)
+			dl_recall_get(e, sw, IB_MAD_ATTR_SLVL_TABLE, in << 8 | out, &context);
 	}
 	return true;
+}
+
+static bool recall_has_maps(const osm_switch_t *sw, uint32_t in)
+{
+	bool all = true;
+
+	for (unsigned int out = 1; port_in_use(sw, in) && out < sw->num_ports; out++) {
+		osm_physp_t *p = port_in_use(sw, out);
+
+		all &= !p ||
+		       !is_all(osm_physp_get_slvl_tbl(p, in), sizeof(ib_slvl_table_t), NO_MAP);
+	}
+	return all;
 }
 
 /* Multicast blocks of a switch that may be in use. */
@@ -197,15 +219,14 @@ static bool has_cable(const osm_switch_t *sw, unsigned int position)
 	return false;
 }
 
-static bool recall_ask_groups(struct dl_engine *e, osm_switch_t *sw, uint32_t k)
+static bool recall_ask_groups(struct dl_engine *e, osm_switch_t *sw, uint32_t k, bool silent)
 {
 	osm_mcast_tbl_t *t = osm_switch_get_mcast_tbl_ptr(sw);
 	osm_madw_context_t context = { .mft_context.node_guid =
 					       osm_node_get_node_guid(sw->p_node) };
 
 	context.mft_context.set_method = FALSE;
-	if (k >= mft_blocks(sw) || is_silent(sw) ||
-	    osm_mcast_tbl_realloc(t, (k + 1) * MFT_BLOCK - 1))
+	if (k >= mft_blocks(sw) || silent || osm_mcast_tbl_realloc(t, (k + 1) * MFT_BLOCK - 1))
 		return false;
 	for (unsigned int p = 0; p <= t->max_position; p++) {
 		/* Without an answer all of it counts as used. */
@@ -218,22 +239,88 @@ static bool recall_ask_groups(struct dl_engine *e, osm_switch_t *sw, uint32_t k)
 	return true;
 }
 
-/* One piece of each switch after the other, and wait for it. */
-static void recall_ask_all(struct dl_engine *e,
-			   bool (*ask)(struct dl_engine *e, osm_switch_t *sw, uint32_t k))
+/* A switch may fill a position, whose last ports few have, but not all of them. */
+static bool recall_has_groups(const osm_switch_t *sw, uint32_t k)
+{
+	osm_mcast_tbl_t *t = osm_switch_get_mcast_tbl_ptr(sw);
+	bool full = true;
+
+	for (unsigned int o = 0; full && o < (t->max_position + 1u) * MFT_PORTS; o++)
+		full = !has_cable(sw, o / MFT_PORTS) ||
+		       osm_mcast_tbl_is_port(t, IB_LID_MCAST_START_HO + k * MFT_BLOCK, o);
+	return !full;
+}
+
+static bool has_active_port(const osm_switch_t *sw)
+{
+	for (unsigned int o = 1; o < sw->num_ports; o++) {
+		osm_physp_t *p = osm_node_get_physp_ptr(sw->p_node, o);
+
+		if (p && osm_physp_get_port_state(p) == IB_LINK_ACTIVE)
+			return true;
+	}
+	return false;
+}
+
+enum recall_state { RECALL_NOTHING_ASKED, RECALL_ASKED, RECALL_SILENT };
+
+/* Returns whether the switch has a k-th piece. */
+static bool recall_ask_piece(struct dl_engine *e, osm_switch_t *sw, const struct recall_kind *kind,
+			     uint32_t k, enum recall_state *state)
+{
+	bool any;
+
+	if (*state == RECALL_ASKED && !kind->has(sw, k - 1))
+		*state = RECALL_SILENT;
+	any = kind->ask(e, sw, k, *state == RECALL_SILENT);
+	if (*state != RECALL_SILENT)
+		*state = any ? RECALL_ASKED : RECALL_NOTHING_ASKED;
+	return any;
+}
+
+/*
+ * One piece of each switch after the other, or only of those without an active port, and
+ * wait for it.  One that has left a question without an answer may be dead, and each
+ * further one would wait as long; `states` (by OpenSM's order, may be NULL) tells of them.
+ */
+static void recall_ask_all(struct dl_engine *e, const struct recall_kind *kind, bool idle,
+			   enum recall_state *states)
 {
 	bool more = true;
 
 	for (uint32_t k = 0; more && !osm_exit_flag; k++) {
+		uint32_t n = 0;
+
 		more = false;
 		CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 		for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw;
-		     sw = dl_opensm_next(e->osm, sw))
-			more |= ask(e, sw, k);
+		     sw = dl_opensm_next(e->osm, sw), n++) {
+			enum recall_state unknown = RECALL_NOTHING_ASKED;
+
+			if (!idle || !has_active_port(sw))
+				more |= recall_ask_piece(e, sw, kind, k,
+							 states ? &states[n] : &unknown);
+		}
 		CL_PLOCK_RELEASE(&e->osm->lock);
 		if (more)
 			wait_for_pending_transactions(&e->osm->stats);
 	}
+}
+
+/* The states of all switches, to be freed. */
+static enum recall_state *recall_ask_kinds(struct dl_engine *e, unsigned int nkinds, bool idle)
+{
+	static const struct recall_kind kinds[] = { { recall_ask_block, recall_has_block },
+						    { recall_ask_maps, recall_has_maps },
+						    { recall_ask_groups, recall_has_groups } };
+	enum recall_state *states;
+
+	CL_PLOCK_ACQUIRE(&e->osm->lock);
+	states = calloc(cl_qmap_count(&e->osm->subn.sw_guid_tbl) + 1, sizeof(*states));
+	CL_PLOCK_RELEASE(&e->osm->lock);
+	for (unsigned int i = 0; i < nkinds; i++)
+		recall_ask_all(e, &kinds[i], idle, states);
+	return states;
 }
 
 bool dl_recall_knows_map(const ib_slvl_table_t *held)
@@ -249,7 +336,7 @@ static bool is_answered(osm_switch_t *sw)
 
 	for (uint32_t at = 0; top && at <= top && at + DL_TORUS_MARK_BLOCK <= sw->lft_size;
 	     at += DL_TORUS_MARK_BLOCK) {
-		if (!is_all(sw->lft + at, DL_TORUS_MARK_BLOCK, NO_ANSWER))
+		if (recall_has_block(sw, at / DL_TORUS_MARK_BLOCK))
 			continue;
 		memset(sw->lft + at, OSM_NO_PATH, DL_TORUS_MARK_BLOCK);
 		all = false;
@@ -268,28 +355,9 @@ static bool is_answered(osm_switch_t *sw)
 	return all;
 }
 
-static bool has_active_port(const osm_switch_t *sw)
-{
-	for (unsigned int o = 1; o < sw->num_ports; o++) {
-		osm_physp_t *p = osm_node_get_physp_ptr(sw->p_node, o);
-
-		if (p && osm_physp_get_port_state(p) == IB_LINK_ACTIVE)
-			return true;
-	}
-	return false;
-}
-
-/* The k-th pieces of what is written before links go active. */
-static bool recall_ask_again(struct dl_engine *e, osm_switch_t *sw, uint32_t k)
-{
-	bool more = !has_active_port(sw) && recall_ask_block(e, sw, k);
-
-	return (!has_active_port(sw) && recall_ask_maps(e, sw, k)) || more;
-}
-
 void dl_recall_read_back(struct dl_engine *e)
 {
-	recall_ask_all(e, recall_ask_again);
+	free(recall_ask_kinds(e, 2, true));
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw))
 		if (!has_active_port(sw))
@@ -335,16 +403,15 @@ static void recall_keep_groups(osm_mcast_tbl_t *t, unsigned int nports, uint64_t
 
 static void recall_ask_tables(struct dl_engine *e)
 {
-	uint32_t n = 0;
+	enum recall_state *states = recall_ask_kinds(e, 3, false);
+	uint32_t n = 0, at = 0;
 
-	recall_ask_all(e, recall_ask_block);
-	recall_ask_all(e, recall_ask_maps);
-	recall_ask_all(e, recall_ask_groups);
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 	e->recall.groups =
 		calloc(cl_qmap_count(&e->osm->subn.sw_guid_tbl) + 1, sizeof(*e->recall.groups));
 	e->recall.known = !osm_exit_flag && e->recall.groups;
-	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw)) {
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw;
+	     sw = dl_opensm_next(e->osm, sw), at++) {
 		struct dl_recall_groups none = { 0 }, *g = &none;
 
 		if (!sw->p_node->discovery_count)
@@ -353,13 +420,14 @@ static void recall_ask_tables(struct dl_engine *e)
 			g = &e->recall.groups[n++];
 		g->guid = cl_ntoh64(osm_node_get_node_guid(sw->p_node));
 		recall_keep_groups(osm_switch_get_mcast_tbl_ptr(sw), sw->num_ports, g->ports);
-		if (is_answered(sw))
+		if (is_answered(sw) && !(states && states[at] == RECALL_SILENT))
 			continue;
 		e->recall.known = false;
 		dl_osm_names_add(&e->recall.silent, sw);
 	}
 	e->recall.ngroups = n;
 	CL_PLOCK_RELEASE(&e->osm->lock);
+	free(states);
 	if (!e->recall.groups)
 		DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL29: no memory for what the switches hold");
 }
@@ -567,14 +635,13 @@ void dl_recall_ask(struct dl_engine *e)
 	recall_clear(&e->recall);
 	if (e->in_force && !e->osm->subn.first_time_master_sweep)
 		dl_marks_drop(&e->recall);
-	/* Else it has been the master for a while, and knows; or it was alone until now. */
+	/* Else it has been the master for a while, and knows. */
 	if ((e->osm->subn.sm_state == IB_SMINFO_STATE_MASTER &&
-	     !e->osm->subn.first_time_master_sweep &&
-	     (e->in_force ? e->change == DL_CHANGE_SETTLED : e->recall.begun)) ||
+	     !e->osm->subn.first_time_master_sweep && e->in_force &&
+	     e->change == DL_CHANGE_SETTLED) ||
 	    !wait_for_pending_transactions)
 		return;
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
-	e->recall.begun = dl_opensm_next(e->osm, NULL) != NULL;
 	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw))
 		e->recall.set_up_before |= dl_marks_ask(e, sw);
 	CL_PLOCK_RELEASE(&e->osm->lock);

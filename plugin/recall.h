@@ -20,7 +20,6 @@ struct dl_recall_mark;
 
 /* What a start or takeover found. */
 struct dl_recall {
-	bool begun;		    /* were there switches? */
 	bool set_up_before;	    /* did they hold tables? */
 	bool known;		    /* ... and have all been read? */
 	struct dl_osm_names silent; /* of which not all have been */

@@ -2,7 +2,8 @@
 # can be done.
 EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/sim/shrink.bash \
 	test/sim/scripts/behind_others.events test/sim/scripts/behind_top.events \
-	test/sim/scripts/dies_in_a_drain.events test/sim/scripts/key_lease.events \
+	test/sim/scripts/dies_in_a_drain.events test/sim/scripts/dies_while_read.events \
+	test/sim/scripts/key_lease.events \
 	test/sim/scripts/key_of_another.events test/sim/scripts/key_read_only.events \
 	test/sim/scripts/liar_cut_off.events test/sim/scripts/mended_after_giving_up.events \
 	test/sim/scripts/moved_at_start.events test/sim/scripts/moved_at_takeover.events \

@@ -26,6 +26,7 @@
 struct osm_fixture_switch {
 	uint64_t guid;
 	bool silent;
+	unsigned int silent_after;   /* from this question on; 0: never */
 	const osm_switch_t *reached; /* what answers along the path to it; NULL: itself */
 	uint16_t top;		     /* LinearFDBTop; 0: never set up */
 	uint8_t lft[OSM_FIXTURE_LIDS];

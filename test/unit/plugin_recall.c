@@ -268,12 +268,43 @@ static void alone_at_first(void **state)
 	assert_true(osm_fixture_sweep(x));
 	assert_true(x->gets > 0);
 	assert_int_equal(osm_fixture_logged(x, "what the switches held was not known"), 0);
-	/* Once: while another engine routes, nothing is read. */
+	osm_fixture_free(x);
+}
+
+/* Another engine has routed meanwhile. */
+static void back_after_another_engine(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(4, 3, "drain_ms=1");
+
+	(void)state;
+	assert_true(osm_fixture_sweep(x));
+	x->osm->subn.sm_state = IB_SMINFO_STATE_MASTER;
 	dl_sweep_free(x->engine->in_force);
 	x->engine->in_force = NULL;
 	x->gets = 0;
-	dl_recall_ask(x->engine);
-	assert_int_equal(x->gets, 0);
+	assert_true(osm_fixture_sweep(x));
+	assert_true(x->gets > 0);
+	assert_int_equal(osm_fixture_logged(x, "what the switches held was not known"), 0);
+	osm_fixture_free(x);
+}
+
+/* One that dies while it is read leaves one question open, and is asked nothing else. */
+static void a_switch_that_dies_while_it_is_read(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(5, 3, "drain_ms=1");
+	unsigned int all;
+
+	(void)state;
+	assert_true(osm_fixture_sweep(x));
+	osm_fixture_restart(x, "drain_ms=1");
+	assert_true(osm_fixture_sweep(x));
+	all = x->gets;
+	osm_fixture_restart(x, "drain_ms=1");
+	x->switches[4].silent_after = 3;
+	assert_true(osm_fixture_sweep(x));
+	assert_true(x->switches[4].silent);
+	assert_true(x->gets < all - 10);
+	assert_int_equal(osm_fixture_logged(x, "what the switches held was not known"), 1);
 	osm_fixture_free(x);
 }
 
@@ -495,6 +526,8 @@ int main(void)
 		cmocka_unit_test(a_switch_that_this_sweep_has_not_seen),
 		cmocka_unit_test(held_tables),
 		cmocka_unit_test(alone_at_first),
+		cmocka_unit_test(back_after_another_engine),
+		cmocka_unit_test(a_switch_that_dies_while_it_is_read),
 		cmocka_unit_test(groups_that_switches_held),
 		cmocka_unit_test(a_multicast_table_that_is_claimed),
 		cmocka_unit_test(maps_that_opensm_knows),

@@ -298,8 +298,9 @@ static void answered(struct sim *sim, const ib_sa_mad_t *s)
 		sim->refused++;
 		return;
 	}
-	/* The LID may be another's by now: it is asked for again. */
-	if (sim_judge_owner(sim, be16toh(r->dlid), &path) != q->to || path != q->path)
+	/* A LID may be another's by now, or of two nodes: it is asked for again. */
+	if (sim_judge_owner(sim, be16toh(r->slid), &path) != q->from ||
+	    sim_judge_owner(sim, be16toh(r->dlid), &path) != q->to || path != q->path)
 		return;
 	q->open = false;
 	sim->answered++;

@@ -197,19 +197,23 @@ static void set_owner(struct sim *sim, uint32_t lid, uint32_t owner)
 			update_next(sim, lid, &sim->nodes[i]);
 }
 
-/* An end port gives a LID up.  It is another's that has it too, as after a takeover. */
-static void give_up(struct sim *sim, uint32_t lid, uint32_t port)
+/* Another end port that has a LID, too, as after a takeover, or DL_NONE. */
+static uint32_t find_double(const struct sim *sim, uint32_t lid, uint32_t port)
 {
-	struct sim_judge *j = sim->judge;
-	uint32_t heir = DL_NONE;
+	const struct sim_judge *j = sim->judge;
+	uint32_t other = DL_NONE;
 
-	if (j->columns[lid].owner != port)
-		return;
 	for (uint32_t p = 0; p < sim->nports; p++)
 		if (p != port && j->lid[p] && lid >= j->lid[p] &&
 		    lid < j->lid[p] + (1u << j->lmc[p]))
-			heir = p;
-	set_owner(sim, lid, heir);
+			other = p;
+	return other;
+}
+
+static void give_up(struct sim *sim, uint32_t lid, uint32_t port)
+{
+	if (sim->judge->columns[lid].owner == port)
+		set_owner(sim, lid, find_double(sim, lid, port));
 }
 
 /* OpenSM has given a node the LID of another one, because it claims it. */
@@ -425,10 +429,11 @@ uint16_t sim_judge_granted(const struct sim *sim, uint32_t from, uint32_t to, ui
 
 uint32_t sim_judge_owner(const struct sim *sim, uint16_t lid, uint32_t *path)
 {
-	uint32_t owner = lid < sim->judge->ncolumns ? sim->judge->columns[lid].owner : DL_NONE;
+	const struct sim_judge *j = sim->judge;
+	uint32_t owner = lid < j->ncolumns ? j->columns[lid].owner : DL_NONE;
 
-	*path = owner == DL_NONE ? 0 : lid - sim->judge->lid[owner];
-	return owner;
+	*path = owner == DL_NONE ? 0 : lid - j->lid[owner];
+	return find_double(sim, lid, owner) == DL_NONE ? owner : DL_NONE;
 }
 
 uint32_t sim_judge_paths(const struct sim *sim, uint32_t to)

@@ -537,7 +537,7 @@ void sim_judge_node(struct sim *sim, struct sim_node *n);
 void sim_judge_grant(struct sim *sim, uint32_t from, uint32_t to, uint32_t path, uint16_t sls);
 uint16_t sim_judge_granted(const struct sim *sim, uint32_t from, uint32_t to, uint32_t path);
 
-/* Whose LID is it, or DL_NONE, and the how manieth of its LIDs, from 0 on? */
+/* Whose LID is it (DL_NONE: nobody's, or of several), and the how manieth of its LIDs? */
 uint32_t sim_judge_owner(const struct sim *sim, uint16_t lid, uint32_t *path);
 
 /* How many LIDs an end port has: 2 to the power of its LMC. */

@@ -203,7 +203,7 @@ static uint32_t find_double(const struct sim *sim, uint32_t lid, uint32_t port)
 	const struct sim_judge *j = sim->judge;
 	uint32_t other = DL_NONE;
 
-	for (uint32_t p = 0; p < sim->nports; p++)
+	for (uint32_t p = 0; j->has_doubles && p < sim->nports; p++)
 		if (p != port && j->lid[p] && lid >= j->lid[p] &&
 		    lid < j->lid[p] + (1u << j->lmc[p]))
 			other = p;
@@ -219,6 +219,7 @@ static void give_up(struct sim *sim, uint32_t lid, uint32_t port)
 /* OpenSM has given a node the LID of another one, because it claims it. */
 static void note_double(struct sim *sim)
 {
+	sim->judge->has_doubles = true;
 	sim->disturbed = sim->now;
 	for (uint32_t i = 0; i < sim->nsms; i++)
 		sim->sms[i].astray = sim->now;

@@ -73,6 +73,7 @@ struct sim_judge {
 	uint32_t ncolumns;	      /* those that anybody has had are below */
 	uint16_t *lid;		      /* by end port: the LIDs that it has in `columns` */
 	uint8_t *lmc;
+	bool has_doubles;	  /* has a LID ever been of two end ports? */
 	bool *carrying;		  /* by port */
 	struct sim_flow *groups;  /* by MLID from 0xC000 on */
 	uint32_t ngroups;	  /* those in use are below */

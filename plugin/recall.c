@@ -226,14 +226,14 @@ static bool recall_ask_groups(struct dl_engine *e, osm_switch_t *sw, uint32_t k,
 					       osm_node_get_node_guid(sw->p_node) };
 
 	context.mft_context.set_method = FALSE;
-	if (k >= mft_blocks(sw) || silent || osm_mcast_tbl_realloc(t, (k + 1) * MFT_BLOCK - 1))
+	if (k >= mft_blocks(sw) || osm_mcast_tbl_realloc(t, (k + 1) * MFT_BLOCK - 1))
 		return false;
 	for (unsigned int p = 0; p <= t->max_position; p++) {
 		/* Without an answer all of it counts as used. */
 		for (unsigned int o = 0; has_cable(sw, p) && o < MFT_PORTS; o++)
 			osm_mcast_tbl_set(t, IB_LID_MCAST_START_HO + k * MFT_BLOCK,
 					  p * MFT_PORTS + o);
-		if (has_cable(sw, p))
+		if (has_cable(sw, p) && !silent)
 			dl_recall_get(e, sw, IB_MAD_ATTR_MCAST_FWD_TBL, p << 28 | k, &context);
 	}
 	return true;
@@ -262,7 +262,12 @@ static bool has_active_port(const osm_switch_t *sw)
 	return false;
 }
 
-enum recall_state { RECALL_NOTHING_ASKED, RECALL_ASKED, RECALL_SILENT };
+enum recall_state {
+	RECALL_NOTHING_ASKED,
+	RECALL_ASKED,
+	RECALL_SILENT, /* it has left a piece of this kind without an answer */
+	RECALL_GONE,   /* ... or one of an earlier kind: what it holds is not known */
+};
 
 /* Returns whether the switch has a k-th piece. */
 static bool recall_ask_piece(struct dl_engine *e, osm_switch_t *sw, const struct recall_kind *kind,
@@ -270,6 +275,10 @@ static bool recall_ask_piece(struct dl_engine *e, osm_switch_t *sw, const struct
 {
 	bool any;
 
+	if (!k && *state == RECALL_SILENT)
+		*state = RECALL_GONE;
+	if (*state == RECALL_GONE)
+		return false;
 	if (*state == RECALL_ASKED && !kind->has(sw, k - 1))
 		*state = RECALL_SILENT;
 	any = kind->ask(e, sw, k, *state == RECALL_SILENT);
@@ -307,8 +316,7 @@ static void recall_ask_all(struct dl_engine *e, const struct recall_kind *kind, 
 	}
 }
 
-/* The states of all switches, to be freed. */
-static enum recall_state *recall_ask_kinds(struct dl_engine *e, unsigned int nkinds, bool idle)
+static void recall_ask_kinds(struct dl_engine *e, unsigned int nkinds, bool idle)
 {
 	static const struct recall_kind kinds[] = { { recall_ask_block, recall_has_block },
 						    { recall_ask_maps, recall_has_maps },
@@ -320,7 +328,7 @@ static enum recall_state *recall_ask_kinds(struct dl_engine *e, unsigned int nki
 	CL_PLOCK_RELEASE(&e->osm->lock);
 	for (unsigned int i = 0; i < nkinds; i++)
 		recall_ask_all(e, &kinds[i], idle, states);
-	return states;
+	free(states);
 }
 
 bool dl_recall_knows_map(const ib_slvl_table_t *held)
@@ -357,7 +365,7 @@ static bool is_answered(osm_switch_t *sw)
 
 void dl_recall_read_back(struct dl_engine *e)
 {
-	free(recall_ask_kinds(e, 2, true));
+	recall_ask_kinds(e, 2, true);
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw))
 		if (!has_active_port(sw))
@@ -403,15 +411,14 @@ static void recall_keep_groups(osm_mcast_tbl_t *t, unsigned int nports, uint64_t
 
 static void recall_ask_tables(struct dl_engine *e)
 {
-	enum recall_state *states = recall_ask_kinds(e, 3, false);
-	uint32_t n = 0, at = 0;
+	uint32_t n = 0;
 
+	recall_ask_kinds(e, 3, false);
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 	e->recall.groups =
 		calloc(cl_qmap_count(&e->osm->subn.sw_guid_tbl) + 1, sizeof(*e->recall.groups));
 	e->recall.known = !osm_exit_flag && e->recall.groups;
-	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw;
-	     sw = dl_opensm_next(e->osm, sw), at++) {
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw)) {
 		struct dl_recall_groups none = { 0 }, *g = &none;
 
 		if (!sw->p_node->discovery_count)
@@ -420,14 +427,13 @@ static void recall_ask_tables(struct dl_engine *e)
 			g = &e->recall.groups[n++];
 		g->guid = cl_ntoh64(osm_node_get_node_guid(sw->p_node));
 		recall_keep_groups(osm_switch_get_mcast_tbl_ptr(sw), sw->num_ports, g->ports);
-		if (is_answered(sw) && !(states && states[at] == RECALL_SILENT))
+		if (is_answered(sw))
 			continue;
 		e->recall.known = false;
 		dl_osm_names_add(&e->recall.silent, sw);
 	}
 	e->recall.ngroups = n;
 	CL_PLOCK_RELEASE(&e->osm->lock);
-	free(states);
 	if (!e->recall.groups)
 		DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL29: no memory for what the switches hold");
 }

@@ -129,11 +129,9 @@ cl_status_t osm_register_external_routing_engine(osm_opensm_t *osm,
 
 static void answer_groups(const struct osm_fixture_switch *hw, osm_switch_t *sw, uint32_t block)
 {
-	for (unsigned int i = block * 32; i < (block + 1) * 32; i++) {
-		uint16_t ports = i < OSM_FIXTURE_GROUPS ? hw->groups[i] : 0;
-
-		(*sw->mcast_tbl.p_mask_tbl)[i][0] = cl_hton16(ports);
-		if (ports && sw->mcast_tbl.max_block_in_use < (int)block)
+	for (unsigned int i = block * 32; i < (block + 1) * 32 && i < OSM_FIXTURE_GROUPS; i++) {
+		(*sw->mcast_tbl.p_mask_tbl)[i][0] = cl_hton16(hw->groups[i]);
+		if (hw->groups[i] && sw->mcast_tbl.max_block_in_use < (int)block)
 			sw->mcast_tbl.max_block_in_use = block;
 	}
 }

@@ -179,4 +179,12 @@ void sim_order_init(struct sim *sim);
  */
 bool sim_order_add(struct sim *sim, uint32_t from, uint32_t to, char *text, size_t size);
 
+struct dl_tables;
+
+/* judge_desk.c: the same tables, tried at a desk. */
+void sim_judge_desk(struct sim *sim, struct dl_fabric *f, struct dl_tables *held);
+
+/* judge_metrics.c: what the engine says of a fabric. */
+void sim_judge_metrics(struct sim *sim, const struct dl_fabric *f);
+
 #endif

@@ -213,6 +213,10 @@ void sim_judge_verify(struct sim *sim, bool must_deliver)
 	if (err)
 		sim_die("the verifier fails: %s", strerror(-err));
 	compare(sim, v, must_deliver);
+	if (must_deliver) {
+		sim_judge_desk(sim, f, t);
+		sim_judge_metrics(sim, f);
+	}
 	dl_verify_result_free(v);
 	dl_tables_free(t);
 	dl_fabric_free(f);

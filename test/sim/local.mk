@@ -23,7 +23,7 @@ test_sim_sim_SOURCES = test/sim/sim.h test/sim/share.h test/sim/judge.h \
 	test/sim/main.c test/sim/events.c test/sim/nodes.c test/sim/agent.c test/sim/carry.c \
 	test/sim/client.c test/sim/rmpp.c test/sim/process.c test/sim/script.c test/sim/apply.c test/sim/log.c \
 	test/sim/judge.c test/sim/judge_flow.c test/sim/judge_groups.c test/sim/judge_pairs.c \
-	test/sim/judge_verify.c test/sim/order.c
+	test/sim/judge_verify.c test/sim/judge_desk.c test/sim/judge_metrics.c test/sim/order.c
 test_sim_sim_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 test_sim_sim_LDADD = libdlread.la libdlroute.la
 test_sim_sm_la_SOURCES = test/sim/sm.h test/sim/share.h test/sim/sm_turn.c test/sim/sm_threads.c \

@@ -432,7 +432,8 @@ static int report(struct sim *sim)
 		" of %" PRIu64 " queries answered (%" PRIu64
 		" refusals), the slowest after %.3f s; %" PRIu64 " tables of %" PRIu64
 		" with %" PRIu64 " paths; settled %u of %u times, the slowest "
-		"in %.3f s, %u times without a host that was not asked to join again; hash "
+		"in %.3f s, %u times without a host that was not asked to join again, %u "
+		"tried at a desk; hash "
 		"%016" PRIx64 "; %" PRIu64 " findings\n",
 		sim->script->random ? sim->script->drawn : sim->script->n, sim_seconds(sim),
 		sim->sent, sim->lost, sim->transitions, sim->unproven, sim->admitted,
@@ -440,7 +441,7 @@ static int report(struct sim *sim)
 		sim->answered, sim->asked, sim->refused, (double)sim->slowest / SIM_SECOND,
 		sim->tables, sim->tables_asked, sim->records, sim->settled,
 		sim->settled + sim->unsettled, (double)sim->slowest_settling / SIM_SECOND,
-		sim->not_joined, sim->hash, all);
+		sim->not_joined, sim->desks, sim->hash, all);
 	return all != 0;
 }
 

@@ -71,10 +71,12 @@ runs() {
 		"any-sl --mode any-sl"
 		"standby --mode proven --sms 2"
 		"mesh --mode proven --torus 5x5x5"
-		"calm --mode proven --gap 1500 --tables 2000"
+		"calm --mode proven --gap 1500 --tables 2000 \
+			--plugin-options 'dump_dir=dump metrics=metrics.prom'"
 		"standby-any-sl --mode any-sl --sms 2"
 		"leftovers --mode proven --stay 100"
-		"leftovers-any-sl --mode any-sl --stay 20"
+		"leftovers-any-sl --mode any-sl --stay 20 --bare 1 \
+			--plugin-options 'dump_dir=dump metrics=metrics.prom'"
 		"lids --mode proven --stay 20 --tables 1000 --opensm-options 'lmc 1'"
 		"keys --mode proven --sms 2 --more key --opensm-options \
 			'm_key 0x1234;m_key_protection_level 2;m_key_lease_period 20;lmc 1'"

@@ -276,7 +276,7 @@ struct sim {
 	uint64_t pairs_said, pairs_seen, pairs_of_adapters; /* interrupted */
 	uint64_t compared;				    /* times that both could be known */
 	uint64_t settled_at; /* ... and no event has come since; 0: one has */
-	uint32_t settled, unsettled, not_joined;
+	uint32_t settled, unsettled, not_joined, desks;
 	uint64_t slowest_settling;
 	bool switches_granted; /* have SLs been granted to the switches' own ports? */
 	uint64_t admitted;     /* unsafe moments of changes that the log does not call proven */

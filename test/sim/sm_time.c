@@ -171,12 +171,15 @@ static void show_line(const char *line)
 static int write_log(FILE *f, const char *format, va_list args)
 {
 	static char line[LONGEST_LINE];
-	int n = vsnprintf(line, sizeof(line), format, args);
+	va_list again;
+	int n;
 
-	if (!strchr(line, '['))
-		fputs(line, f);
-	else if (sm_share->keep_log)
-		fputs(line, f);
+	va_copy(again, args);
+	n = vsnprintf(line, sizeof(line), format, args);
+	/* A line of the log has its thread and its level in front; other files are written, too. */
+	if (!strstr(line, "] 0x") || sm_share->keep_log)
+		n = vfprintf(f, format, again);
+	va_end(again);
 	show_line(line);
 	return n;
 }

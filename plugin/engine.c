@@ -320,6 +320,12 @@ static int engine_refuse(struct dl_engine *e, int err)
 	if (e->in_force && (err == -EPROTO || err == -ENOMEM || is_last_resort(e))) {
 		if (!dl_sweep_enter(e, DL_SWEEP_KEEPING))
 			return FAILED;
+		/* The top rises all the same. */
+		if (wait_for_pending_transactions && dl_marks_clear(e)) {
+			give_lock_back(e);
+			wait_for_pending_transactions(&e->osm->stats);
+			take_lock_again(e);
+		}
 		keep_in_force(e);
 		dl_metrics_end(e, DL_METRICS_KEPT);
 		return DONE;

@@ -5,7 +5,8 @@ EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/si
 	test/sim/scripts/dies_in_a_drain.events test/sim/scripts/dies_while_read.events \
 	test/sim/scripts/key_lease.events \
 	test/sim/scripts/key_of_another.events test/sim/scripts/key_read_only.events \
-	test/sim/scripts/liar_cut_off.events test/sim/scripts/mended_after_giving_up.events \
+	test/sim/scripts/liar_cut_off.events \
+	test/sim/scripts/links_when_given_up.events test/sim/scripts/mended_after_giving_up.events \
 	test/sim/scripts/moved_at_start.events test/sim/scripts/moved_at_takeover.events \
 	test/sim/scripts/moved_before_links.events test/sim/scripts/moved_under_old_groups.events \
 	test/sim/scripts/moved_under_writes.events test/sim/scripts/mute_switch.events \
@@ -14,7 +15,8 @@ EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/si
 	test/sim/scripts/second_failure.events test/sim/scripts/several_lids.events \
 	test/sim/scripts/start_under_loss.events test/sim/scripts/swapped_cables.events \
 	test/sim/scripts/switch_returns.events test/sim/scripts/takeover.events \
-	test/sim/scripts/top_rises_at_start.events test/sim/scripts/torn_tree.events
+	test/sim/scripts/top_rises_at_start.events test/sim/scripts/top_rises_when_refused.events \
+	test/sim/scripts/torn_tree.events
 if SIM
 check_PROGRAMS += test/sim/sim
 check_LTLIBRARIES += test/sim/sm.la

@@ -240,6 +240,21 @@ static void deliver(struct sim *sim, struct sim_node *n, struct sim_msg *m)
 	sim_msg_free(sim, m);
 }
 
+/* What is known of a path, or room for it, in place of the one that was asked longest ago. */
+static struct sim_way *find_way(struct sim_sm *sm, uint64_t path)
+{
+	struct sim_way *row = &sm->ways[(path >> 32) % (SIM_WAYS / SIM_WAYS_ROW) * SIM_WAYS_ROW],
+		       *oldest = row;
+
+	for (struct sim_way *w = row; w < row + SIM_WAYS_ROW; w++) {
+		if (w->path == path)
+			return w;
+		if (w->at < oldest->at)
+			oldest = w;
+	}
+	return oldest;
+}
+
 /*
  * Once cables have been exchanged, a directed path leads to another node, and what
  * was meant for one is written to the other, until the next sweep asks who is there.
@@ -253,9 +268,10 @@ static void follow_way(struct sim *sim, const struct sim_node *n, struct sim_msg
 
 	for (unsigned int h = 1; h <= s->hop_count; h++)
 		path = (path ^ s->initial_path[h]) * UINT64_C(0x9E3779B97F4A7C15);
-	way = &sm->ways[path >> 32 & (SIM_WAYS - 1)];
+	way = find_way(sm, path);
 	if (be16toh(s->attr_id) == 0x11) {
 		way->path = path;
+		way->at = sim->now;
 		way->node = (uint32_t)(n - sim->nodes);
 	} else if (s->method == IB_MAD_METHOD_SET && way->path == path &&
 		   way->node != (uint32_t)(n - sim->nodes)) {

@@ -123,10 +123,11 @@ struct sim_node {
 /* Where a directed path led when the subnet manager last asked there who it is. */
 struct sim_way {
 	uint64_t path; /* a hash of it */
+	uint64_t at;   /* when it was asked */
 	uint32_t node;
 };
 
-enum { SIM_WAYS = 4096 };
+enum { SIM_WAYS = 4096, SIM_WAYS_ROW = 8 };
 
 struct sim_sm {
 	struct sim_share *share;

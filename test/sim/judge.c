@@ -428,6 +428,15 @@ uint16_t sim_judge_granted(const struct sim *sim, uint32_t from, uint32_t to, ui
 	return *sim_judge_sls(sim, from, to, path);
 }
 
+bool sim_judge_shares_lid(const struct sim *sim, const struct sim_node *n)
+{
+	bool shares = false;
+
+	for (uint32_t p = n->first; p <= n->first + n->nports; p++)
+		shares |= sim->judge->lid[p] && find_double(sim, sim->judge->lid[p], p) != DL_NONE;
+	return shares;
+}
+
 uint32_t sim_judge_owner(const struct sim *sim, uint16_t lid, uint32_t *path)
 {
 	const struct sim_judge *j = sim->judge;

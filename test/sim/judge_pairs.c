@@ -38,6 +38,9 @@ static bool *find_connected(const struct sim *sim)
 		}
 	}
 	free(queue);
+	/* OpenSM leaves a liar the LID of another one that it has claimed, for good. */
+	for (uint32_t i = 0; i < sim->nnodes; i++)
+		in[i] &= !sim->nodes[i].lied || !sim_judge_shares_lid(sim, &sim->nodes[i]);
 	return in;
 }
 

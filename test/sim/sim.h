@@ -541,6 +541,9 @@ uint16_t sim_judge_granted(const struct sim *sim, uint32_t from, uint32_t to, ui
 /* Whose LID is it (DL_NONE: nobody's, or of several), and the how manieth of its LIDs? */
 uint32_t sim_judge_owner(const struct sim *sim, uint16_t lid, uint32_t *path);
 
+/* Has another node the LID of one of its ports, too? */
+bool sim_judge_shares_lid(const struct sim *sim, const struct sim_node *n);
+
 /* How many LIDs an end port has: 2 to the power of its LMC. */
 uint32_t sim_judge_paths(const struct sim *sim, uint32_t to);
 

@@ -194,15 +194,20 @@ static bool recall_has_maps(const osm_switch_t *sw, uint32_t in)
 	return all;
 }
 
-/* Multicast blocks of a switch that may be in use. */
-static uint32_t mft_blocks(const osm_switch_t *sw)
+/*
+ * Multicast blocks of a switch that may be in use: also of one that has never been set up,
+ * where it may have been given what was meant for another.
+ */
+static uint32_t mft_blocks(const struct dl_engine *e, const osm_switch_t *sw)
 {
+	bool written = e->recall.astray ? sw->p_node->discovery_count : dl_recall_top(sw);
+
 	uint32_t all = osm_switch_get_mcast_tbl_ptr(sw)->max_block + 1u;
 	uint32_t top = cl_ntoh16(sw->switch_info.mcast_top), used;
 
 	/* A switch may claim more than there are MLIDs. */
 	all = all < MOST_MFT_BLOCKS ? all : MOST_MFT_BLOCKS;
-	if (!dl_recall_top(sw) || !osm_switch_supports_mcast(sw))
+	if (!written || !osm_switch_supports_mcast(sw))
 		return 0;
 	if (!(port0_of(sw)->port_info.capability_mask & IB_PORT_CAP_HAS_MCAST_FDB_TOP) || !top)
 		return all;
@@ -226,7 +231,7 @@ static bool recall_ask_groups(struct dl_engine *e, osm_switch_t *sw, uint32_t k,
 					       osm_node_get_node_guid(sw->p_node) };
 
 	context.mft_context.set_method = FALSE;
-	if (k >= mft_blocks(sw) || osm_mcast_tbl_realloc(t, (k + 1) * MFT_BLOCK - 1))
+	if (k >= mft_blocks(e, sw) || osm_mcast_tbl_realloc(t, (k + 1) * MFT_BLOCK - 1))
 		return false;
 	for (unsigned int p = 0; p <= t->max_position; p++) {
 		/* Without an answer all of it counts as used. */

@@ -1,7 +1,8 @@
 # Subnet managers in virtual time (README.md here), where configure finds that it
 # can be done.
 EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/sim/shrink.bash \
-	test/sim/scripts/behind_others.events test/sim/scripts/behind_top.events \
+	test/sim/scripts/astray_to_a_new_switch.events test/sim/scripts/behind_others.events \
+	test/sim/scripts/behind_top.events \
 	test/sim/scripts/dies_in_a_drain.events test/sim/scripts/dies_while_read.events \
 	test/sim/scripts/key_lease.events \
 	test/sim/scripts/key_of_another.events test/sim/scripts/key_read_only.events \

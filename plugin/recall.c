@@ -110,17 +110,26 @@ static bool is_all(const void *bytes, size_t n, uint8_t value)
 	return !n;
 }
 
+enum recall_state {
+	RECALL_NOTHING_ASKED,
+	RECALL_ASKED,
+	RECALL_SILENT,	     /* its last answer has not come */
+	RECALL_STAYS_SILENT, /* nor one before that */
+	RECALL_GONE,	     /* it was silent when a kind of table began: not known */
+};
+
 /*
  * A kind of table, which is read piece by piece.  `ask` marks the k-th one of a switch as
  * without an answer, and asks for it unless the switch is silent; false: there is none.
  * `has` tells of one that has been asked for whether the answer came.
  */
 struct recall_kind {
-	bool (*ask)(struct dl_engine *e, osm_switch_t *sw, uint32_t k, bool silent);
+	bool (*ask)(struct dl_engine *e, osm_switch_t *sw, uint32_t k, enum recall_state state);
 	bool (*has)(const osm_switch_t *sw, uint32_t k);
 };
 
-static bool recall_ask_block(struct dl_engine *e, osm_switch_t *sw, uint32_t k, bool silent)
+static bool recall_ask_block(struct dl_engine *e, osm_switch_t *sw, uint32_t k,
+			     enum recall_state state)
 {
 	osm_madw_context_t context = dl_recall_context(sw, false);
 	uint32_t top = dl_recall_top(sw);
@@ -129,7 +138,7 @@ static bool recall_ask_block(struct dl_engine *e, osm_switch_t *sw, uint32_t k, 
 	    !dl_recall_reserve(sw, (k + 1) * DL_TORUS_MARK_BLOCK))
 		return false;
 	memset(sw->lft + k * DL_TORUS_MARK_BLOCK, NO_ANSWER, DL_TORUS_MARK_BLOCK);
-	if (!silent)
+	if (state < RECALL_SILENT)
 		dl_recall_get(e, sw, IB_MAD_ATTR_LIN_FWD_TBL, k, &context);
 	return true;
 }
@@ -160,7 +169,8 @@ static bool has_maps(const osm_switch_t *sw)
 	       port0_of(sw)->port_info.capability_mask & IB_PORT_CAP_HAS_SL_MAP;
 }
 
-static bool recall_ask_maps(struct dl_engine *e, osm_switch_t *sw, uint32_t in, bool silent)
+static bool recall_ask_maps(struct dl_engine *e, osm_switch_t *sw, uint32_t in,
+			    enum recall_state state)
 {
 	osm_madw_context_t context = { .slvl_context.node_guid =
 					       osm_node_get_node_guid(sw->p_node) };
@@ -175,7 +185,7 @@ static bool recall_ask_maps(struct dl_engine *e, osm_switch_t *sw, uint32_t in, 
 		if (!p)
 			continue;
 		memset(osm_physp_get_slvl_tbl(p, in), NO_MAP, sizeof(ib_slvl_table_t));
-		if (!silent)
+		if (state < RECALL_SILENT)
 			dl_recall_get(e, sw, IB_MAD_ATTR_SLVL_TABLE, in << 8 | out, &context);
 	}
 	return true;
@@ -224,21 +234,29 @@ static bool has_cable(const osm_switch_t *sw, unsigned int position)
 	return false;
 }
 
-static bool recall_ask_groups(struct dl_engine *e, osm_switch_t *sw, uint32_t k, bool silent)
+/* One that was silent is asked what it has answered before: does it refuse, or is it dead? */
+static bool recall_ask_groups(struct dl_engine *e, osm_switch_t *sw, uint32_t k,
+			      enum recall_state state)
 {
 	osm_mcast_tbl_t *t = osm_switch_get_mcast_tbl_ptr(sw);
 	osm_madw_context_t context = { .mft_context.node_guid =
 					       osm_node_get_node_guid(sw->p_node) };
+	uint32_t blocks = mft_blocks(e, sw);
 
 	context.mft_context.set_method = FALSE;
-	if (k >= mft_blocks(e, sw) || osm_mcast_tbl_realloc(t, (k + 1) * MFT_BLOCK - 1))
+	if (k > blocks ||
+	    (state == RECALL_STAYS_SILENT && dl_recall_top(sw) && !recall_has_block(sw, 0)))
 		return false;
+	if (state == RECALL_SILENT)
+		recall_ask_block(e, sw, 0, RECALL_ASKED);
+	if (k == blocks || osm_mcast_tbl_realloc(t, (k + 1) * MFT_BLOCK - 1))
+		return state == RECALL_SILENT;
 	for (unsigned int p = 0; p <= t->max_position; p++) {
 		/* Without an answer all of it counts as used. */
 		for (unsigned int o = 0; has_cable(sw, p) && o < MFT_PORTS; o++)
 			osm_mcast_tbl_set(t, IB_LID_MCAST_START_HO + k * MFT_BLOCK,
 					  p * MFT_PORTS + o);
-		if (has_cable(sw, p) && !silent)
+		if (has_cable(sw, p) && state < RECALL_SILENT)
 			dl_recall_get(e, sw, IB_MAD_ATTR_MCAST_FWD_TBL, p << 28 | k, &context);
 	}
 	return true;
@@ -267,27 +285,22 @@ static bool has_active_port(const osm_switch_t *sw)
 	return false;
 }
 
-enum recall_state {
-	RECALL_NOTHING_ASKED,
-	RECALL_ASKED,
-	RECALL_SILENT, /* it has left a piece of this kind without an answer */
-	RECALL_GONE,   /* ... or one of an earlier kind: what it holds is not known */
-};
-
 /* Returns whether the switch has a k-th piece. */
 static bool recall_ask_piece(struct dl_engine *e, osm_switch_t *sw, const struct recall_kind *kind,
 			     uint32_t k, enum recall_state *state)
 {
 	bool any;
 
-	if (!k && *state == RECALL_SILENT)
+	if (!k && *state >= RECALL_SILENT)
 		*state = RECALL_GONE;
 	if (*state == RECALL_GONE)
 		return false;
-	if (*state == RECALL_ASKED && !kind->has(sw, k - 1))
+	if (*state == RECALL_SILENT)
+		*state = RECALL_STAYS_SILENT;
+	else if (*state == RECALL_ASKED && !kind->has(sw, k - 1))
 		*state = RECALL_SILENT;
-	any = kind->ask(e, sw, k, *state == RECALL_SILENT);
-	if (*state != RECALL_SILENT)
+	any = kind->ask(e, sw, k, *state);
+	if (*state < RECALL_SILENT)
 		*state = any ? RECALL_ASKED : RECALL_NOTHING_ASKED;
 	return any;
 }

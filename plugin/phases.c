@@ -488,8 +488,11 @@ static void phases_stop(struct dl_engine *e, bool in_vain)
 		dl_drain_return(e);
 	else if (in_vain)
 		dl_drain_remember_back(e, &p->plan, &p->old_of);
-	/* OpenSM goes on with this sweep, and would raise them where the maps are of either tables. */
-	dl_phases_hold_links(e, NULL);
+	/*
+	 * OpenSM goes on with this sweep, and would raise them, where the maps are of either
+	 * tables, or those of a switch that has been without power meanwhile.
+	 */
+	dl_phases_hold_links(e, NULL, true);
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 	dl_phases_fill_all(e, p->plan.held);
 	dl_phases_hide(e, p);

@@ -46,12 +46,18 @@ static bool leads_to_switch(const struct dl_fabric *f, uint32_t s, unsigned int 
 	return dl_fabric_peer_switch(f, f->nodes[f->switches[s]].first_port + port) != DL_NONE;
 }
 
+static bool is_inactive(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s,
+			unsigned int o)
+{
+	osm_physp_t *physp = find_physp(e, f, s, o);
+
+	return physp && osm_physp_get_port_state(physp) < IB_LINK_ACTIVE;
+}
+
 bool dl_phases_link_waits(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s,
 			  unsigned int o)
 {
-	osm_physp_t *physp = leads_to_switch(f, s, o) ? find_physp(e, f, s, o) : NULL;
-
-	return physp && osm_physp_get_port_state(physp) < IB_LINK_ACTIVE;
+	return leads_to_switch(f, s, o) && is_inactive(e, f, s, o);
 }
 
 /* Has a cable between switches come, or been down? */
@@ -163,7 +169,7 @@ void dl_phases_hold_link(struct dl_engine *e, const struct dl_fabric *f, uint32_
  * may lead elsewhere, or its switch have lost its tables.  OpenSM, which learns of it from
  * an answer, would raise it; it passes over ports that it believes to be down.
  */
-void dl_phases_hold_links(struct dl_engine *e, const struct dl_phases *p)
+void dl_phases_hold_links(struct dl_engine *e, const struct dl_phases *p, bool all)
 {
 	const struct dl_fabric *f = e->in_force->fabric;
 
@@ -172,7 +178,7 @@ void dl_phases_hold_links(struct dl_engine *e, const struct dl_phases *p)
 		for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports; o++) {
 			uint32_t port = f->nodes[f->switches[s]].first_port + o;
 
-			if (!dl_phases_link_waits(e, f, s, o) ||
+			if (!is_inactive(e, f, s, o) || !(all || leads_to_switch(f, s, o)) ||
 			    (p && (p->waits[port] || p->waits[f->ports[port].peer])))
 				continue;
 			dl_phases_hold_link(e, f, s, o);

@@ -34,8 +34,11 @@ bool dl_phases_link_waits(const struct dl_engine *e, const struct dl_fabric *f, 
 void dl_phases_hold_link(struct dl_engine *e, const struct dl_fabric *f, uint32_t s,
 			 unsigned int o);
 
-/* Links that were down since the change was planned wait for the next sweep.  Takes the lock. */
-void dl_phases_hold_links(struct dl_engine *e, const struct dl_phases *p);
+/*
+ * Links between switches that have been down since the change was planned wait for the next
+ * sweep; or all links of switches.  Takes the lock.
+ */
+void dl_phases_hold_links(struct dl_engine *e, const struct dl_phases *p, bool all);
 
 /*
  * Active ports of a fabric whose cable OpenSM does not see; the link manager takes them

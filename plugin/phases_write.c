@@ -366,7 +366,7 @@ int dl_phases_raise_links(struct dl_engine *e, const struct dl_phases *p)
 	}
 	if (!err && p->origin != DL_PHASES_FROM_NOTHING)
 		err = phases_check_links(e, p);
-	dl_phases_hold_links(e, p);
+	dl_phases_hold_links(e, p, false);
 	if (!err)
 		err = phases_set_links(e, IB_LINK_ARMED);
 	return err ? err : phases_set_links(e, IB_LINK_ACTIVE);
@@ -428,7 +428,7 @@ int dl_phases_look_at_links(struct dl_engine *e, const struct dl_phases *p)
 		err = phases_set_links(e, IB_LINK_NO_CHANGE);
 		e->osm->subn.first_time_master_sweep = FALSE;
 	}
-	dl_phases_hold_links(e, p);
+	dl_phases_hold_links(e, p, false);
 	return err;
 }
 

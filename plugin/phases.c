@@ -145,10 +145,15 @@ static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 	}
 	dl_phases_fill_all(e, p->plan.held);
 	/* VLs that packets use, and that a port says it has no more. */
-	dl_qos_count_cut(e, p->from, &p->shrunk);
-	if (p->shrunk.n) {
-		e->unconfirmed = p->shrunk;
-		dl_phases_report_unproven(e, SHRUNK, "");
+	if (p->doubt) {
+		e->next_sweep = DL_NEXT_AT_ONCE;
+	} else {
+		dl_qos_count_cut(e, p->from, &p->doubtful);
+		p->doubt = p->doubtful.n ? SHRUNK : NULL;
+	}
+	if (p->doubt) {
+		e->unconfirmed = p->doubtful;
+		dl_phases_report_unproven(e, p->doubt, "");
 	}
 	/* Neither asks for another sweep: see phases_write_maps(). */
 	p->from->cut = p->next->cut = 0;
@@ -251,8 +256,7 @@ static bool phases_has_old_tables(const struct dl_phases *p)
 /* If it stops here, is it known what packets that are under way have met? */
 static bool phases_can_stop(const struct dl_phases *p)
 {
-	return phases_has_old_tables(p) && !p->plan.maps_changed && !p->shrunk.n &&
-	       !p->ghost_ports &&
+	return phases_has_old_tables(p) && !p->plan.maps_changed && !p->doubt && !p->ghost_ports &&
 	       (!p->mixed || (p->plan.history.whole && !p->links_come && !p->close_groups &&
 			      dl_transition_keeps_sls(p->from->routed.tables, &p->opened)));
 }
@@ -604,7 +608,7 @@ static bool phases_run(struct dl_engine *e, bool rerouted)
 		e->next_sweep = DL_NEXT_AT_ONCE;
 		unproven = true;
 	}
-	unproven = unproven || p->shrunk.n;
+	unproven = unproven || p->doubt;
 	phases_finish(e, !err, unproven);
 	/* A heavy sweep goes on with the groups; this one does not. */
 	return !rerouted || !trees_differ || dl_phases_write_groups(e) != -EINTR;

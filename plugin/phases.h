@@ -42,7 +42,8 @@ struct dl_phases {
 	bool close_groups; /* so groups keep the ports of both trees only, or none, until the end */
 	bool direct;	   /* any mixture is safe: there are no steps */
 	bool grants_late;  /* until the first step is over path queries get what they got before */
-	struct dl_osm_names shrunk; /* OpenSM cuts their maps before the first step */
+	const char *doubt; /* why it is not proven, whatever comes; NULL: it may be */
+	struct dl_osm_names doubtful; /* ... and for which switches' sake */
 	/* As it is carried out: */
 	bool mixed; /* switches hold entries of both sets */
 	unsigned int drains;

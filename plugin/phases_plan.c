@@ -54,6 +54,14 @@ static bool is_inactive(const struct dl_engine *e, const struct dl_fabric *f, ui
 	return physp && osm_physp_get_port_state(physp) < IB_LINK_ACTIVE;
 }
 
+/* A port of a switch that OpenSM knows. */
+static bool is_active(const struct dl_engine *e, const struct dl_fabric *f, uint32_t port)
+{
+	uint32_t s = f->nodes[f->ports[port].node].sw;
+
+	return find_physp(e, f, s, f->ports[port].num) && !is_inactive(e, f, s, f->ports[port].num);
+}
+
 bool dl_phases_link_waits(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s,
 			  unsigned int o)
 {
@@ -107,6 +115,26 @@ uint32_t dl_phases_count_ghosts(struct dl_engine *e, const struct dl_fabric *f)
 }
 
 /*
+ * A link that comes in place of one in force whose ends are both still active: OpenSM was
+ * misled by cables that were moved while it looked, and that one may carry packets.
+ */
+static bool is_torn(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s,
+		    unsigned int o)
+{
+	const struct dl_fabric_port *far =
+		&f->ports[f->ports[f->nodes[f->switches[s]].first_port + o].peer];
+	const struct dl_fabric *was = e->in_force ? e->in_force->fabric : NULL;
+	uint32_t node = was ? dl_fabric_find_guid(was, f->nodes[far->node].guid) : DL_NONE, before;
+
+	if (node == DL_NONE || far->num > was->nodes[node].nports)
+		return false;
+	before = was->nodes[node].first_port + far->num;
+	return dl_fabric_joins_switches(was, before) && is_active(e, was, before) &&
+	       is_active(e, was, was->ports[before].peer) &&
+	       dl_sweep_is_recabled(was, before, dl_sweep_switch(e, was, was->nodes[node].sw));
+}
+
+/*
  * Cables between switches that come must go active before entries name them.  One that
  * was down for a moment is named by old entries: its switches may have been down, too.
  */
@@ -120,6 +148,10 @@ static void look_at_port(const struct dl_engine *e, struct dl_phases *p, uint32_
 	p->ghost_ports |= is_ghost(f, n->first_port + o, find_physp(e, f, s, o));
 	p->links_come |= waits;
 	p->waits[n->first_port + o] = waits;
+	if (waits && is_torn(e, f, s, o)) {
+		dl_osm_names_add(&p->doubtful, dl_sweep_switch(e, f, s));
+		p->doubt = "have the cables that OpenSM saw, as these were moved meanwhile";
+	}
 	if (!leads_to_switch(f, s, o))
 		return;
 	if (!dl_fabric_match_recabled(&p->old_of, s, o)) {

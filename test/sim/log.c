@@ -123,7 +123,8 @@ static void read_transition(struct sim *sim, struct sim_sm *sm, const char *line
 	if (strstr(line, "not proven")) {
 		sim->unproven++;
 		sm->unproven = sm->sweep_at;
-		if (was_undisturbed(sim, sm))
+		if (was_undisturbed(sim, sm) && (sim->last_change < sm->looked_at ||
+						 !strstr(line, "the cables that OpenSM saw")))
 			sim_find(sim, SIM_UNPROVEN, "%s", strstr(line, "transition:"));
 		sim_log_flush(sim, false);
 	} else {

@@ -134,7 +134,8 @@ struct sim_sm {
 	pid_t pid; /* 0: not running */
 	uint32_t node, run;
 	bool paused;
-	uint64_t sweep_at;	 /* when its last heavy sweep began */
+	uint64_t sweep_at;  /* when its last heavy sweep began */
+	uint64_t looked_at; /* ... or the first since the subnet was up: cables stay from that */
 	struct sim_msg *pending; /* requests without an answer */
 	struct sim_msg *waiting; /* MADs to be handed over... */
 	uint64_t wake_at;	 /* ... then */

@@ -163,6 +163,7 @@ static bool swap_cables(struct sim *sim, const struct sim_step *step)
 	    (sim->ports[a].peer == sim->ports[a].home || sim->ports[b].peer == sim->ports[b].home))
 		return false;
 	sim_nodes_swap(sim, a, b);
+	sim->swapped_at = sim->now;
 	return true;
 }
 

@@ -17,14 +17,24 @@
 #define RIVALS_WITHIN (2 * SIM_SECOND)
 #define MOST_HELD (sizeof(((struct sim_log *)NULL)->held) / sizeof(struct sim_held))
 
-/* Have two subnet managers just written tables, each as the master?  No engine can help. */
+/*
+ * Has another subnet manager written tables, as the master, since one looked that writes now?
+ * No engine can help.
+ */
 static bool has_rivals(const struct sim *sim)
 {
 	uint32_t n = 0;
+	bool behind = false;
 
-	for (uint32_t i = 0; i < sim->nsms; i++)
-		n += sim->sms[i].wrote_at && sim->now < sim->sms[i].wrote_at + RIVALS_WITHIN;
-	return n > 1;
+	for (uint32_t i = 0; i < sim->nsms; i++) {
+		const struct sim_sm *sm = &sim->sms[i];
+
+		n += sm->wrote_at && sim->now < sm->wrote_at + RIVALS_WITHIN;
+		for (uint32_t k = 0; k < sim->nsms; k++)
+			behind |= k != i && sm->wrote_at > sm->sweep_at &&
+				  sim->sms[k].wrote_at > sm->sweep_at;
+	}
+	return n > 1 || behind;
 }
 
 void sim_log_unsafe(struct sim *sim, enum sim_finding what, const char *text)
@@ -123,7 +133,8 @@ static void read_transition(struct sim *sim, struct sim_sm *sm, const char *line
 	if (strstr(line, "not proven")) {
 		sim->unproven++;
 		sm->unproven = sm->sweep_at;
-		if (was_undisturbed(sim, sm) && (sim->last_change < sm->looked_at ||
+		/* OpenSM looks along old paths at first, and believes what it sees for a sweep. */
+		if (was_undisturbed(sim, sm) && (sim->swapped_at < sm->up_before ||
 						 !strstr(line, "the cables that OpenSM saw")))
 			sim_find(sim, SIM_UNPROVEN, "%s", strstr(line, "transition:"));
 		sim_log_flush(sim, false);
@@ -145,6 +156,7 @@ void sim_log_line(struct sim *sim, struct sim_sm *sm, const char *line)
 		if (sim->o.verbose)
 			sim_say(sim, "sm%d: SUBNET UP", (int)(sm - sim->sms));
 		sm->sweeps++;
+		sm->up_before = sm->last_up;
 		sm->last_up = sim->now;
 		forget_astray(sm);
 		sim->clean = was_undisturbed(sim, sm);

@@ -134,14 +134,13 @@ struct sim_sm {
 	pid_t pid; /* 0: not running */
 	uint32_t node, run;
 	bool paused;
-	uint64_t sweep_at;  /* when its last heavy sweep began */
-	uint64_t looked_at; /* ... or the first since the subnet was up: cables stay from that */
-	struct sim_msg *pending; /* requests without an answer */
-	struct sim_msg *waiting; /* MADs to be handed over... */
-	uint64_t wake_at;	 /* ... then */
-	uint64_t sweeps;	 /* SUBNET UP lines */
-	uint64_t last_sent, last_up;
-	uint64_t wrote_at; /* entries of tables */
+	uint64_t sweep_at;			/* when its last heavy sweep began */
+	struct sim_msg *pending;		/* requests without an answer */
+	struct sim_msg *waiting;		/* MADs to be handed over... */
+	uint64_t wake_at;			/* ... then */
+	uint64_t sweeps;			/* SUBNET UP lines */
+	uint64_t last_sent, last_up, up_before; /* the subnet was up, and the time before */
+	uint64_t wrote_at;			/* entries of tables */
 	uint64_t unproven; /* `sweep_at` of the last one that the log does not call proven */
 	uint64_t astray;   /* when a write last reached another node than meant, or gave it
 			      another's LID; 0: no */
@@ -268,6 +267,7 @@ struct sim {
 	struct sim_script *script;
 	uint64_t last_join;   /* when a host joined its group last */
 	uint64_t last_change; /* when the fabric, or what answers in it, changed last */
+	uint64_t swapped_at;  /* when cables were exchanged last */
 	uint64_t disturbed;   /* when MADs were lost, delayed or not answered last */
 	uint64_t found[SIM_FINDINGS];
 	struct sim_log log;

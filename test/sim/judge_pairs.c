@@ -114,8 +114,9 @@ void sim_judge_mark(struct sim *sim)
 {
 	struct sim_judge *j = sim->judge;
 
+	/* Also of LIDs that nobody has just now. */
 	for (uint32_t lid = 1; lid < j->ncolumns; lid++)
-		if (j->columns[lid].owner != DL_NONE) {
+		if (j->columns[lid].cut) {
 			memset(j->columns[lid].cut, 0, sim->nnodes * sizeof(bool));
 			memset(j->columns[lid].lost, 0, sim->nnodes * sizeof(bool));
 		}

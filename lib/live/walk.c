@@ -160,14 +160,11 @@ static int walk_run(struct walk *w, bool details)
 
 static int add_visit(struct walk *w, const ib_portid_t *path, uint32_t from, uint8_t out)
 {
-	struct visit *visits =
-		dl_array_grow(w->visits, sizeof(*visits), w->nvisits, 1, &w->visits_cap);
 	struct visit *v;
 
-	if (!visits)
+	if (!dl_array_room(w->visits, w->nvisits, 1, &w->visits_cap))
 		return -ENOMEM;
-	w->visits = visits;
-	v = &visits[w->nvisits++];
+	v = &w->visits[w->nvisits++];
 	*v = (struct visit){ .to = *path, .from = from, .out = out };
 	if (from != DL_NONE)
 		v->to.drpath.p[++v->to.drpath.cnt] = out;
@@ -176,13 +173,9 @@ static int add_visit(struct walk *w, const ib_portid_t *path, uint32_t from, uin
 
 static int add_detail(struct walk *w, uint32_t node, uint16_t attr, uint8_t port)
 {
-	struct detail *details =
-		dl_array_grow(w->details, sizeof(*details), w->ndetails, 1, &w->details_cap);
-
-	if (!details)
+	if (!dl_array_room(w->details, w->ndetails, 1, &w->details_cap))
 		return -ENOMEM;
-	w->details = details;
-	details[w->ndetails++] = (struct detail){ node, attr, port };
+	w->details[w->ndetails++] = (struct detail){ node, attr, port };
 	return 0;
 }
 
@@ -205,17 +198,14 @@ static int ask_about(struct walk *w, const struct dl_live_node *n)
 static int new_node(struct walk *w, const struct visit *v, struct dl_live_node **out)
 {
 	struct dl_live_found *found = w->found;
-	struct dl_live_node **nodes =
-		dl_array_grow(found->nodes, sizeof(*nodes), found->n, 1, &found->cap);
 	unsigned int type = walk_field(v->info, IB_NODE_TYPE_F);
 	uint64_t guid = mad_get_field64((void *)v->info, 0, IB_NODE_GUID_F);
 	unsigned int nports =
 		dl_fabric_ports(w->l->log, walk_field(v->info, IB_NODE_NPORTS_F), guid, "a node");
 	struct dl_live_node *n;
 
-	if (!nodes)
+	if (!dl_array_room(found->nodes, found->n, 1, &found->cap))
 		return -ENOMEM;
-	found->nodes = nodes;
 	n = calloc(1, sizeof(*n) + (nports + 1) * sizeof(*n->ports));
 	if (!n)
 		return -ENOMEM;
@@ -226,7 +216,7 @@ static int new_node(struct walk *w, const struct visit *v, struct dl_live_node *
 	snprintf(n->desc, sizeof(n->desc), "a node"); /* until it says more */
 	for (unsigned int p = 0; p <= nports; p++)
 		n->ports[p].far = DL_NONE;
-	nodes[found->n++] = n;
+	found->nodes[found->n++] = n;
 	*out = n;
 	return ask_about(w, n);
 }

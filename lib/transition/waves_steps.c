@@ -44,12 +44,9 @@ unsigned int dl_waves_port(const struct waves *w, const struct dl_verify_entry *
 struct dl_transition_step *dl_waves_step(struct waves *w, enum dl_transition_kind kind)
 {
 	struct dl_transition_waves *out = w->out;
-	void *grown =
-		dl_array_grow(out->steps, sizeof(*out->steps), out->nsteps, 1, &out->steps_cap);
 
-	if (!grown)
+	if (!dl_array_room(out->steps, out->nsteps, 1, &out->steps_cap))
 		return NULL;
-	out->steps = grown;
 	out->steps[out->nsteps] = (struct dl_transition_step){ .kind = kind };
 	return &out->steps[out->nsteps++];
 }
@@ -60,12 +57,9 @@ static int waves_write(struct waves *w, const struct dl_verify_entry *e, uint16_
 	struct dl_transition_waves *out = w->out;
 	uint64_t block = ((uint64_t)out->nsteps << 32 | (uint64_t)e->time << 16 |
 			  lid / DL_TRANSITION_LFT_BLOCK);
-	void *grown =
-		dl_array_grow(out->moves, sizeof(*out->moves), out->nmoves, 1, &out->moves_cap);
 
-	if (!grown)
+	if (!dl_array_room(out->moves, out->nmoves, 1, &out->moves_cap))
 		return -ENOMEM;
-	out->moves = grown;
 	out->moves[out->nmoves++] =
 		(struct dl_transition_move){ out->nsteps - 1, e->time, e->sw, lid, e->after };
 	out->steps[out->nsteps - 1].writes += w->block[e->sw] != block;

@@ -45,11 +45,8 @@ struct search {
 static int writes_add(struct search *s, uint32_t sw, unsigned int block, unsigned int position,
 		      bool multicast)
 {
-	void *grown = dl_array_grow(s->writes, sizeof(*s->writes), s->n, 1, &s->cap);
-
-	if (!grown)
+	if (!dl_array_room(s->writes, s->n, 1, &s->cap))
 		return -ENOMEM;
-	s->writes = grown;
 	s->writes[s->n++] = (struct dl_transition_write){ sw, block, position, multicast };
 	return 0;
 }

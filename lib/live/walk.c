@@ -58,11 +58,6 @@ struct walk {
 	bool full;
 };
 
-static uint32_t walk_field(const void *info, enum MAD_FIELDS which)
-{
-	return mad_get_field((void *)info, 0, which);
-}
-
 static int compare_guids(const void *a, const void *b)
 {
 	const struct dl_live_node *x = a, *y = b;
@@ -198,10 +193,10 @@ static int ask_about(struct walk *w, const struct dl_live_node *n)
 static int new_node(struct walk *w, const struct visit *v, struct dl_live_node **out)
 {
 	struct dl_live_found *found = w->found;
-	unsigned int type = walk_field(v->info, IB_NODE_TYPE_F);
+	unsigned int type = dl_live_field(v->info, IB_NODE_TYPE_F);
 	uint64_t guid = mad_get_field64((void *)v->info, 0, IB_NODE_GUID_F);
-	unsigned int nports =
-		dl_fabric_ports(w->l->log, walk_field(v->info, IB_NODE_NPORTS_F), guid, "a node");
+	unsigned int nports = dl_fabric_ports(w->l->log, dl_live_field(v->info, IB_NODE_NPORTS_F),
+					      guid, "a node");
 	struct dl_live_node *n;
 
 	if (!dl_array_room(found->nodes, found->n, 1, &found->cap))
@@ -227,7 +222,7 @@ static int new_node(struct walk *w, const struct visit *v, struct dl_live_node *
  */
 static int walk_meet(struct walk *w, const struct visit *v, struct dl_live_node **out)
 {
-	unsigned int type = walk_field(v->info, IB_NODE_TYPE_F);
+	unsigned int type = dl_live_field(v->info, IB_NODE_TYPE_F);
 	struct dl_live_node key = { .guid = mad_get_field64((void *)v->info, 0, IB_NODE_GUID_F) };
 	struct dl_live_node **known = tfind(&key, &w->by_guid, compare_guids), *n;
 	int err;
@@ -247,7 +242,7 @@ static int walk_meet(struct walk *w, const struct visit *v, struct dl_live_node 
 	if (n) {
 		if (n->type == type &&
 		    n->nports ==
-			    dl_fabric_ports(NULL, walk_field(v->info, IB_NODE_NPORTS_F), 0, ""))
+			    dl_fabric_ports(NULL, dl_live_field(v->info, IB_NODE_NPORTS_F), 0, ""))
 			*out = n;
 		return 0;
 	}
@@ -266,7 +261,7 @@ static int walk_meet(struct walk *w, const struct visit *v, struct dl_live_node 
 static int take_visit(struct walk *w, const struct visit *v)
 {
 	struct dl_live_node *n, *from = v->from == DL_NONE ? NULL : w->found->nodes[v->from];
-	unsigned int in = walk_field(v->info, IB_NODE_LOCAL_PORT_F);
+	unsigned int in = dl_live_field(v->info, IB_NODE_LOCAL_PORT_F);
 	int err = v->answered ? walk_meet(w, v, &n) : 0;
 
 	if (err || !v->answered)
@@ -288,8 +283,8 @@ static int take_visit(struct walk *w, const struct visit *v)
 		       ") leads to says that it is port %u of a node of type %u with %u ports and "
 		       "GUID "
 		       "0x%016" PRIx64 ", which cannot be: left out",
-		       v->out, from->desc, from->guid, in, walk_field(v->info, IB_NODE_TYPE_F),
-		       walk_field(v->info, IB_NODE_NPORTS_F),
+		       v->out, from->desc, from->guid, in, dl_live_field(v->info, IB_NODE_TYPE_F),
+		       dl_live_field(v->info, IB_NODE_NPORTS_F),
 		       mad_get_field64((void *)v->info, 0, IB_NODE_GUID_F));
 	return 0;
 }
@@ -306,7 +301,7 @@ static int go_on(struct walk *w, const struct dl_live_node *n)
 		return 0;
 	for (unsigned int p = 1; !err && p <= n->nports; p++)
 		if (n->ports[p].answered &&
-		    walk_field(n->ports[p].info, IB_PORT_PHYS_STATE_F) == LINK_UP)
+		    dl_live_field(n->ports[p].info, IB_PORT_PHYS_STATE_F) == LINK_UP)
 			err = add_visit(w, &n->path, n->number, p);
 	return err;
 }

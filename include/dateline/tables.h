@@ -287,19 +287,23 @@ struct dl_tables_changes {
 	uint64_t one_sided;	    /* known on one side only */
 };
 
-/* Of 64 LIDs from 64 * block on: those whose entries differ, in tables of one fabric. */
-static inline uint64_t dl_tables_lft_changes(const struct dl_tables *a, const struct dl_tables *b,
-					     uint32_t sw, uint32_t block)
+/* Does an entry of a switch for the 64 LIDs from 64 * block on differ, in tables of one fabric? */
+static inline bool dl_tables_block_differs(const struct dl_tables *a, const struct dl_tables *b,
+					   uint32_t sw, uint32_t block)
 {
-	const uint8_t *x = a->lft + sw * (size_t)a->stride + 64 * (size_t)block;
-	const uint8_t *y = b->lft + sw * (size_t)b->stride + 64 * (size_t)block;
-	uint64_t changes = 0;
+	return memcmp(a->lft + sw * (size_t)a->stride + 64 * (size_t)block,
+		      b->lft + sw * (size_t)b->stride + 64 * (size_t)block, 64) != 0;
+}
 
-	if (!memcmp(x, y, 64))
-		return 0;
-	for (unsigned int i = 0; i < 64; i++)
-		changes |= (uint64_t)(x[i] != y[i]) << i;
-	return changes;
+/* The first LID from `lid` on whose entry differs, or the stride. */
+static inline uint32_t dl_tables_next_change(const struct dl_tables *a, const struct dl_tables *b,
+					     uint32_t sw, uint32_t lid)
+{
+	const uint8_t *x = a->lft + sw * (size_t)a->stride, *y = b->lft + sw * (size_t)b->stride;
+
+	while (lid < a->stride && x[lid] == y[lid])
+		lid += lid % 64 || dl_tables_block_differs(a, b, sw, lid / 64) ? 1 : 64;
+	return lid;
 }
 
 /*

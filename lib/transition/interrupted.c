@@ -48,14 +48,10 @@ static uint64_t interrupted_pairs(struct interruption *i, uint32_t lid)
 
 void dl_transition_changed_lids(const struct dl_tables *a, const struct dl_tables *b, bool *lids)
 {
-	for (uint32_t s = 0; s < a->fabric->nswitches; s++) {
-		for (uint32_t k = 0; k < a->stride / DL_TRANSITION_LFT_BLOCK; k++) {
-			uint64_t differ = dl_tables_lft_changes(a, b, s, k);
-
-			for (; differ; differ &= differ - 1)
-				lids[k * DL_TRANSITION_LFT_BLOCK + __builtin_ctzll(differ)] = true;
-		}
-	}
+	for (uint32_t s = 0; s < a->fabric->nswitches; s++)
+		for (uint32_t lid = dl_tables_next_change(a, b, s, 0); lid < a->stride;
+		     lid = dl_tables_next_change(a, b, s, lid + 1))
+			lids[lid] = true;
 }
 
 void dl_transition_count_ends(const struct dl_fabric *f, uint32_t *ends)

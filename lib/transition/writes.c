@@ -90,7 +90,7 @@ static int list_writes(struct search *s)
 
 	for (uint32_t k = 0; k < s->a->stride / DL_TRANSITION_LFT_BLOCK; k++)
 		for (uint32_t i = 0; i < nsw && !err; i++)
-			if (dl_tables_lft_changes(s->a, s->b, s->order[i], k))
+			if (dl_tables_block_differs(s->a, s->b, s->order[i], k))
 				err = writes_add(s, s->order[i], k, 0, false);
 	for (unsigned int k = 0; k < DL_TRANSITION_MFT_BLOCKS; k++) {
 		if ((!s->a->ngroups && !s->b->ngroups) || !mft_differs(s, k))

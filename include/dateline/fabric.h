@@ -251,6 +251,22 @@ static inline uint32_t dl_fabric_end_at(const struct dl_fabric *f, const struct 
  */
 uint32_t dl_fabric_access_switch(const struct dl_fabric *f, uint32_t end_port);
 
+/* The port of that switch. */
+static inline unsigned int dl_fabric_access_port(const struct dl_fabric *f, uint32_t end_port)
+{
+	const struct dl_fabric_port *p = &f->ports[end_port];
+
+	return p->num ? f->ports[p->peer].num : 0;
+}
+
+/* The access switch of a port, if it is an end port with a LID; else DL_NONE. */
+static inline uint32_t dl_fabric_sender_switch(const struct dl_fabric *f, uint32_t port)
+{
+	return f->ports[port].lid && dl_fabric_is_end_port(f, port) ?
+		       dl_fabric_access_switch(f, port) :
+		       DL_NONE;
+}
+
 /* ---- one fabric in another (match.c) ---------------------------------------- */
 
 /* The nodes of one fabric in another, matched by GUID and type. */

@@ -223,7 +223,7 @@ static void contest_answer(void *context, const struct dl_live_query *q, enum dl
 	struct contest *c = context;
 	struct dl_fabric *f = c->l->f;
 	struct dl_fabric_port *p = &f->ports[q->key[0]];
-	unsigned int out = p->num ? f->ports[p->peer].num : 0;
+	unsigned int out = dl_fabric_access_port(f, q->key[0]);
 
 	(void)status;
 	if (how != DL_LIVE_ANSWERED || q->data[p->lid % LFT_BLOCK] == out)

@@ -57,10 +57,8 @@ void dl_transition_changed_lids(const struct dl_tables *a, const struct dl_table
 void dl_transition_count_ends(const struct dl_fabric *f, uint32_t *ends)
 {
 	for (uint32_t p = 0; p < f->nports; p++) {
-		uint32_t s = DL_NONE;
+		uint32_t s = dl_fabric_sender_switch(f, p);
 
-		if (f->ports[p].lid && dl_fabric_is_end_port(f, p))
-			s = dl_fabric_access_switch(f, p);
 		if (s != DL_NONE)
 			ends[s]++;
 	}

@@ -302,6 +302,9 @@ static inline uint32_t dl_fabric_match_switch(const struct dl_fabric_match *m, u
 /* The LID in `to` of the end port that has this one in `from`, or 0. */
 uint16_t dl_fabric_match_lid(const struct dl_fabric_match *m, uint16_t lid);
 
+/* Has a port in `from` a cable that is in `to` as well, between the same ports? */
+bool dl_fabric_match_has_cable(const struct dl_fabric_match *m, uint32_t port);
+
 /* Has a switch's port in `from` a cable that is not in `to`, or leads elsewhere there? */
 bool dl_fabric_match_recabled(const struct dl_fabric_match *m, uint32_t sw, unsigned int port);
 

@@ -120,20 +120,6 @@ void dl_metrics_init(struct dl_metrics *m, enum dl_route_mode mode)
 	m->transition.result = DL_METRICS_TRANSITIONS;
 }
 
-/* How many cables do the hops of a dimension have: the most frequent number. */
-static uint32_t usual_cables(const struct dl_torus *t, unsigned int dim)
-{
-	uint32_t seen[DL_FABRIC_MAX_PORTS + 1] = { 0 }, site, n, usual = 1;
-
-	for (site = 0; site < t->nsites; site++)
-		if (t->site_sw[site] != DL_NONE)
-			seen[dl_torus_group_size(t, t->site_sw[site], dl_torus_dir(dim, false))]++;
-	for (n = 1; n <= DL_FABRIC_MAX_PORTS; n++)
-		if (seen[n] && seen[n] >= seen[usual])
-			usual = n;
-	return usual;
-}
-
 static void metrics_count_hops(struct dl_metrics *m, const struct dl_torus *t, unsigned int dim,
 			       uint32_t usual)
 {
@@ -157,6 +143,7 @@ void dl_metrics_torus(struct dl_metrics *m, const struct dl_torus *t)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint64_t *n = m->number;
+	bool nearly_all;
 	uint32_t cables;
 	unsigned int d;
 
@@ -172,7 +159,7 @@ void dl_metrics_torus(struct dl_metrics *m, const struct dl_torus *t)
 	n[DL_METRICS_HOPS_CUT] = 0;
 	for (d = 0; d < DL_TORUS_DIMS; d++) {
 		m->radix[d] = t->grid.radix[d];
-		metrics_count_hops(m, t, d, usual_cables(t, d));
+		metrics_count_hops(m, t, d, dl_torus_usual_cables(t, d, &nearly_all));
 	}
 	n[DL_METRICS_LINKS_EXPECTED] = t->nlinks + n[DL_METRICS_LINKS_MISSING];
 }

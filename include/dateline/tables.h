@@ -440,15 +440,6 @@ uint16_t dl_tables_paths_length(const struct dl_tables_paths *p, uint32_t sw);
 /* From the next LID on only these switches count: an array by switch. */
 void dl_tables_paths_count(struct dl_tables_paths *p, const bool *switches);
 
-#define DL_TABLES_NO_HOPS UINT16_MAX
-
-/*
- * The cables between switches that packets to n LIDs pass: hops[i * nswitches +
- * sw] for LID i from switch sw, or DL_TABLES_NO_HOPS where they do not arrive.
- * O(switches) for each LID; LIDs in ascending order are fastest.  0 or -ENOMEM.
- */
-int dl_tables_hops(const struct dl_tables *t, const uint16_t *lids, uint32_t n, uint16_t *hops);
-
 /* ---- snapshots -------------------------------------------------------------- */
 
 /* Where the path SLs of a snapshot come from. */

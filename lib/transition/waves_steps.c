@@ -28,7 +28,6 @@ void dl_waves_look_at(struct waves *w, const struct dl_verify_entry *entries, ui
 		w->entry_at[entries[k].sw] = k;
 }
 
-/* The port of a switch for a LID, as last written. */
 unsigned int dl_waves_port(const struct waves *w, const struct dl_verify_entry *entries,
 			   uint16_t lid, uint32_t s)
 {
@@ -103,7 +102,6 @@ static int waves_emit_time(struct waves *w, unsigned int kinds, unsigned int tim
 	return 0;
 }
 
-/* All that was planned since the last drain; detours before what is closed. */
 int dl_waves_emit(struct waves *w)
 {
 	static const unsigned int kinds[] = { 1 << DL_TRANSITION_MOVE | 1 << DL_TRANSITION_OPEN,
@@ -121,7 +119,6 @@ int dl_waves_emit(struct waves *w)
 	return err;
 }
 
-/* What was planned is written, and old packets leave. */
 int dl_waves_drain(struct waves *w)
 {
 	int err = dl_waves_emit(w);
@@ -158,7 +155,6 @@ static bool waves_is_stopped(const struct waves *w, const struct dl_verify_entry
 	return false;
 }
 
-/* Pairs to the LIDs with closed entries: those stopped by now, each once. */
 int dl_waves_count_interrupted(struct waves *w)
 {
 	uint32_t nsw = w->f->nswitches;

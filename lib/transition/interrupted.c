@@ -5,10 +5,6 @@
  *
  * Only LIDs with a closed entry are looked at, by the paths to them in each of the
  * three sets.  Whether SL-to-VL maps let a packet pass is left to dl_verify().
- *
- * And which pairs must reconnect: a connection keeps the SL that it was granted, and the
- * new tables are proven for the new SLs.  The old ones are for the old SLs: so new ones may
- * have to wait until the first step is over.
  */
 #include <errno.h>
 
@@ -93,33 +89,6 @@ int dl_transition_interrupted(struct dl_transition *t, struct dl_transition_wave
 	dl_tables_paths_free(i.closed);
 	dl_tables_paths_free(i.opened);
 	dl_arena_free(&arena);
-	return err;
-}
-
-int dl_transition_reconnect(const struct dl_transition *t, uint64_t *pairs)
-{
-	struct dl_tables_changes sls = { 0 };
-	struct dl_fabric_match itself;
-	bool safe = true;
-	int err = dl_fabric_match(t->held->fabric, t->opened->fabric, &itself);
-
-	if (!err)
-		err = dl_tables_compare_sls(t->held, t->opened, &itself, &sls);
-	dl_fabric_match_release(&itself);
-	if (!err && sls.changed)
-		err = dl_verify_granted(t->opened, t->held, &safe);
-	*pairs = safe ? 0 : sls.changed;
-	return err;
-}
-
-int dl_transition_grants_late(const struct dl_transition *t, bool *late)
-{
-	bool safe = true;
-	int err = 0;
-
-	if (t->opened->psl && !dl_tables_same_vls(t->held, t->opened))
-		err = dl_verify_granted(t->held, t->opened, &safe);
-	*late = !safe;
 	return err;
 }
 

@@ -376,8 +376,12 @@ int dl_route_arb_apply(const struct dl_route_arb_config *c, struct dl_tables *t,
 void dl_route_arb_check(const struct dl_route_arb_config *c, const struct dl_fabric *f,
 			const struct dl_log *log);
 
-/* "A:B": the weights of both QoS levels, each 1 to 255.  False, and unchanged: it is not. */
-bool dl_route_weights_parse(const char *text, unsigned int weights[2]);
+/*
+ * As dl_setting_call, of a setting whose member is unsigned int[2]: "A:B", the weights of
+ * both QoS levels, each 1 to 255.  The setting says what is expected.
+ */
+int dl_route_read_weights(const struct dl_setting *s, void *to, const char *text, char *why,
+			  size_t size);
 
 #ifdef __cplusplus
 }

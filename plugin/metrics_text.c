@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -121,21 +120,6 @@ void dl_metrics_init(struct dl_metrics *m, enum dl_route_mode mode)
 	m->transition.result = DL_METRICS_TRANSITIONS;
 }
 
-/* How many cables do the hops of a dimension have: the most frequent number. */
-static uint32_t usual_cables(const struct dl_torus *t, unsigned int dim, uint32_t *seen)
-{
-	uint32_t site, n, usual = 1;
-
-	memset(seen, 0, (DL_FABRIC_MAX_PORTS + 1) * sizeof(*seen));
-	for (site = 0; site < t->nsites; site++)
-		if (t->site_sw[site] != DL_NONE)
-			seen[dl_torus_group_size(t, t->site_sw[site], dl_torus_dir(dim, false))]++;
-	for (n = 1; n <= DL_FABRIC_MAX_PORTS; n++)
-		if (seen[n] && seen[n] >= seen[usual])
-			usual = n;
-	return usual;
-}
-
 static void metrics_count_hops(struct dl_metrics *m, const struct dl_torus *t, unsigned int dim,
 			       uint32_t usual)
 {
@@ -155,16 +139,14 @@ static void metrics_count_hops(struct dl_metrics *m, const struct dl_torus *t, u
 	}
 }
 
-int dl_metrics_torus(struct dl_metrics *m, const struct dl_torus *t)
+void dl_metrics_torus(struct dl_metrics *m, const struct dl_torus *t)
 {
 	const struct dl_fabric *f = t->fabric;
 	uint64_t *n = m->number;
-	uint32_t *seen = malloc((DL_FABRIC_MAX_PORTS + 1) * sizeof(*seen));
+	bool nearly_all;
 	uint32_t cables;
 	unsigned int d;
 
-	if (!seen)
-		return -ENOMEM;
 	n[DL_METRICS_SWITCHES] = f->nswitches;
 	n[DL_METRICS_SWITCHES_EXPECTED] = t->nsites;
 	n[DL_METRICS_SWITCHES_MISSING] = t->nsites - t->nplaced;
@@ -177,11 +159,9 @@ int dl_metrics_torus(struct dl_metrics *m, const struct dl_torus *t)
 	n[DL_METRICS_HOPS_CUT] = 0;
 	for (d = 0; d < DL_TORUS_DIMS; d++) {
 		m->radix[d] = t->grid.radix[d];
-		metrics_count_hops(m, t, d, usual_cables(t, d, seen));
+		metrics_count_hops(m, t, d, dl_torus_usual_cables(t, d, &nearly_all));
 	}
 	n[DL_METRICS_LINKS_EXPECTED] = t->nlinks + n[DL_METRICS_LINKS_MISSING];
-	free(seen);
-	return 0;
 }
 
 void dl_metrics_no_tables(struct dl_metrics *m)
@@ -351,12 +331,8 @@ int dl_metrics_print(const struct dl_metrics *m, FILE *to)
 	unsigned int i;
 
 	metrics_head(to, "info", "gauge", "Version and mode.");
-	fprintf(to,
-		PREFIX "info{version=\"" PACKAGE_VERSION "\",mode=\"%s\"} "
-		       "1\n",
-		m->mode == DL_ROUTE_PROVEN ? "proven" :
-		m->mode == DL_ROUTE_ANY_SL ? "any-sl" :
-					     "classic");
+	fprintf(to, PREFIX "info{version=\"" PACKAGE_VERSION "\",mode=\"%s\"} 1\n",
+		dl_route_mode_name(m->mode));
 	metrics_gauge(to, "up", "Is OpenSM running with the plugin (1 or 0)?", m->up);
 	metrics_gauge(to, "master", "Is it the master subnet manager (1 or 0)?", m->master);
 	metrics_head(to, "smps_sent_total", "counter", "Subnet management packets sent.");

@@ -114,10 +114,9 @@ void dl_metrics_init(struct dl_metrics *m, enum dl_route_mode mode);
 /*
  * Count what was found: switches and cables, and how many are missing.  A
  * torus does not say how many parallel cables each of its hops should have:
- * taken for expected is the number that most hops of a dimension have, and
- * the larger of two that are as frequent.  0 or -ENOMEM.
+ * dl_torus_usual_cables() are taken for expected.
  */
-int dl_metrics_torus(struct dl_metrics *m, const struct dl_torus *t);
+void dl_metrics_torus(struct dl_metrics *m, const struct dl_torus *t);
 
 /*
  * Count what tables hold and, unless NULL, what proven mode did to get them;

@@ -14,30 +14,6 @@
 #define DRAIN_SECONDS 30
 #define MAX_DRAIN_MS 600000
 
-/* A:B */
-static int options_read_weights(const struct dl_setting *s, void *to, const char *text, char *why,
-				size_t size)
-{
-	struct dl_plugin_options *o = to;
-
-	(void)s, (void)why, (void)size; /* it says what is expected */
-	return dl_route_weights_parse(text, o->route.weights) ? 0 : -EINVAL;
-}
-
-static int options_read_high_limit(const struct dl_setting *s, void *to, const char *text,
-				   char *why, size_t size)
-{
-	struct dl_plugin_options *o = to;
-	int64_t limit;
-
-	(void)s, (void)why, (void)size;
-	if (!dl_number_parse(text, 0, 255, &limit))
-		return -EINVAL;
-	o->route.high_limit = limit;
-	o->has_high_limit = true;
-	return 0;
-}
-
 static int options_read_drain(const struct dl_setting *s, void *to, const char *text, char *why,
 			      size_t size)
 {
@@ -49,19 +25,6 @@ static int options_read_drain(const struct dl_setting *s, void *to, const char *
 	    !dl_number_parse(text, 0, MAX_DRAIN_MS, &ms))
 		return -EINVAL;
 	o->drain_ms = ms;
-	return 0;
-}
-
-static int options_read_hoq_life(const struct dl_setting *s, void *to, const char *text, char *why,
-				 size_t size)
-{
-	struct dl_plugin_options *o = to;
-	int64_t life;
-
-	(void)s, (void)why, (void)size;
-	if (!dl_number_parse(text, 0, 20, &life))
-		return -EINVAL;
-	o->hoq_life = life;
 	return 0;
 }
 
@@ -80,15 +43,23 @@ static const struct dl_setting settings[] = {
 	  .expected = "seen, bound or a number of milliseconds, at most 600000" },
 	{ "drain_seconds", DL_SETTING_NUMBER, MEMBER(drain_seconds), .max = MAX_SECONDS,
 	  .expected = "a number of seconds, at most 86400" },
-	{ "hoq_life", .call = options_read_hoq_life, .expected = "a number from 0 to 20" },
+	{ "hoq_life", DL_SETTING_NUMBER, MEMBER(hoq_life), .max = 20,
+	  .expected = "a number from 0 to 20" },
 	{ "dump_dir", DL_SETTING_TEXT, MEMBER(dump_dir), .expected = "a directory or FILE.dls" },
-	{ "qos_weights", .call = options_read_weights,
+	{ "qos_weights", MEMBER(route.weights), .call = dl_route_read_weights,
 	  .expected = "A:B, the weights of QoS levels 0 and 1, each 1 to 255" },
-	{ "high_limit", .call = options_read_high_limit, .expected = "a number from 0 to 255" },
+	{ "high_limit", DL_SETTING_NUMBER, MEMBER(route.high_limit), .max = 255,
+	  .expected = "a number from 0 to 255" },
 	{ "metrics", DL_SETTING_TEXT, MEMBER(metrics), .expected = "a file" },
 	{ "avoid", DL_SETTING_TEXT, MEMBER(avoid), .expected = "a file" },
 	{ 0 }
 };
+
+/* Of the words in `given`, bits by their place in the table. */
+static bool was_given(uint32_t given, const char *name)
+{
+	return given >> (dl_setting_find(settings, name, strlen(name)) - settings) & 1;
+}
 
 /* Words that were given, and that others leave without effect. */
 static void warn_unused(const struct dl_plugin_options *o, uint32_t given, const struct dl_log *log)
@@ -110,15 +81,11 @@ static void warn_unused(const struct dl_plugin_options *o, uint32_t given, const
 		{ "drain_seconds", !classic && o->transitions && o->drain_ms >= 0, "drain_ms=N" },
 	};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		size_t at =
-			dl_setting_find(settings, words[i].name, strlen(words[i].name)) - settings;
-
-		if (words[i].unused && given >> at & 1)
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (words[i].unused && was_given(given, words[i].name))
 			dl_log(log, DL_LOG_WARNING,
 			       "event_plugin_options: %s has no effect with %s", words[i].name,
 			       words[i].other);
-	}
 }
 
 static int parse_word(struct dl_plugin_options *o, char *word, bool shared, uint32_t *given,
@@ -172,6 +139,7 @@ int dl_plugin_options_parse(const char *words, bool shared, const struct dl_log 
 	     word = strtok_r(NULL, SEPARATORS, &rest))
 		err = parse_word(&o, word, shared, &given, log);
 	free(copy);
+	o.has_high_limit = was_given(given, "high_limit");
 	warn_unused(&o, given, log);
 	if (err) {
 		dl_plugin_options_clear(&o);

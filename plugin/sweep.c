@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "sweep.h"
+#include "avoid.h"
 #include "coordinates.h"
 #include "engine.h"
 #include "import.h"
@@ -37,11 +38,6 @@ static int stage_discover(struct dl_engine *e, const struct dl_log *log, struct 
 {
 	return sweep->config ? dl_coordinates_complete(e, log, sweep) :
 			       dl_coordinates_discover(e, log, sweep);
-}
-
-static int stage_avoid(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
-{
-	return dl_avoid_resolve(e, log, sweep);
 }
 
 static int stage_route(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
@@ -78,7 +74,7 @@ static const struct stage {
   stages[] = {
 	  { "DL11", DL_METRICS_DISCOVERY, OSM_LOG_INFO, "reading torus_config", stage_config },
 	  { "DL13", DL_METRICS_DISCOVERY, OSM_LOG_INFO, "finding the torus", stage_discover },
-	  { "DL40", DL_METRICS_DISCOVERY, OSM_LOG_INFO, "reading what to avoid", stage_avoid },
+	  { "DL40", DL_METRICS_DISCOVERY, OSM_LOG_INFO, "reading what to avoid", dl_avoid_resolve },
 	  /* One line at the end of the sweep sums up. */
 	  { "DL14", DL_METRICS_ROUTING, OSM_LOG_VERBOSE, "routing", stage_route },
 	  { "DL15", DL_METRICS_ROUTING, OSM_LOG_INFO, "building the multicast tree", stage_tree },
@@ -106,7 +102,7 @@ static int run_stage(struct dl_engine *e, const struct stage *stage, struct dl_s
 	err = stage->run(e, &l.log, sweep);
 	dl_metrics_stage_done(e, stage->time);
 	if (!err && sweep->torus && !sweep->routed.tables)
-		err = dl_metrics_torus(&e->metrics.now, sweep->torus);
+		dl_metrics_torus(&e->metrics.now, sweep->torus);
 	if (!err)
 		return 0;
 	e->metrics.now.refusal = stage->number;

@@ -251,6 +251,22 @@ static inline uint32_t dl_fabric_end_at(const struct dl_fabric *f, const struct 
  */
 uint32_t dl_fabric_access_switch(const struct dl_fabric *f, uint32_t end_port);
 
+/* The port of that switch. */
+static inline unsigned int dl_fabric_access_port(const struct dl_fabric *f, uint32_t end_port)
+{
+	const struct dl_fabric_port *p = &f->ports[end_port];
+
+	return p->num ? f->ports[p->peer].num : 0;
+}
+
+/* The access switch of a port, if it is an end port with a LID; else DL_NONE. */
+static inline uint32_t dl_fabric_sender_switch(const struct dl_fabric *f, uint32_t port)
+{
+	return f->ports[port].lid && dl_fabric_is_end_port(f, port) ?
+		       dl_fabric_access_switch(f, port) :
+		       DL_NONE;
+}
+
 /* ---- one fabric in another (match.c) ---------------------------------------- */
 
 /* The nodes of one fabric in another, matched by GUID and type. */
@@ -285,6 +301,9 @@ static inline uint32_t dl_fabric_match_switch(const struct dl_fabric_match *m, u
 
 /* The LID in `to` of the end port that has this one in `from`, or 0. */
 uint16_t dl_fabric_match_lid(const struct dl_fabric_match *m, uint16_t lid);
+
+/* Has a port in `from` a cable that is in `to` as well, between the same ports? */
+bool dl_fabric_match_has_cable(const struct dl_fabric_match *m, uint32_t port);
 
 /* Has a switch's port in `from` a cable that is not in `to`, or leads elsewhere there? */
 bool dl_fabric_match_recabled(const struct dl_fabric_match *m, uint32_t sw, unsigned int port);

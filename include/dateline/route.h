@@ -295,22 +295,22 @@ int dl_route_forwarding(const struct dl_torus *t, const struct dl_torus_config *
 			struct dl_tables *tables);
 
 /*
- * Let dl_verify() check tables.  Their groups are replaced by groups of all end ports
+ * Let dl_verify() check tables, in place of their groups with groups of all end ports
  * on the tree, one for each choice of parallel cables, which cause every dependency
  * that any group on the tree can cause.  Bit s of `sls` and `multicast_sls` is set when
  * unicast packets and groups may use SL s; `sls` 0: the path SLs.  The result is the
  * caller's, and lists a credit loop channel by channel.  0 or -ENOMEM.
  */
 #define DL_ROUTE_MULTICAST_SLS (1u << 0 | 1u << 8)
-int dl_route_verify_sls(struct dl_tables *tables, const struct dl_route_tree *tree, uint16_t sls,
-			uint16_t multicast_sls, struct dl_verify_result **out);
+int dl_route_verify_sls(const struct dl_tables *tables, const struct dl_route_tree *tree,
+			uint16_t sls, uint16_t multicast_sls, struct dl_verify_result **out);
 
 /*
  * Is every state safe in which switches hold entries of either set of tables of
  * one fabric, together with any groups on the tree, and with orphans (or NULL)?  SLs as
  * above; `held` has no groups.  0 or -ENOMEM.
  */
-int dl_route_is_mixture_safe(const struct dl_tables *held, struct dl_tables *tables,
+int dl_route_is_mixture_safe(const struct dl_tables *held, const struct dl_tables *tables,
 			     const struct dl_route_tree *tree,
 			     const struct dl_verify_orphans *orphans, uint16_t sls,
 			     uint16_t multicast_sls, bool *safe);
@@ -376,8 +376,12 @@ int dl_route_arb_apply(const struct dl_route_arb_config *c, struct dl_tables *t,
 void dl_route_arb_check(const struct dl_route_arb_config *c, const struct dl_fabric *f,
 			const struct dl_log *log);
 
-/* "A:B": the weights of both QoS levels, each 1 to 255.  False, and unchanged: it is not. */
-bool dl_route_weights_parse(const char *text, unsigned int weights[2]);
+/*
+ * As dl_setting_call, of a setting whose member is unsigned int[2]: "A:B", the weights of
+ * both QoS levels, each 1 to 255.  The setting says what is expected.
+ */
+int dl_route_read_weights(const struct dl_setting *s, void *to, const char *text, char *why,
+			  size_t size);
 
 #ifdef __cplusplus
 }

@@ -287,19 +287,23 @@ struct dl_tables_changes {
 	uint64_t one_sided;	    /* known on one side only */
 };
 
-/* Of 64 LIDs from 64 * block on: those whose entries differ, in tables of one fabric. */
-static inline uint64_t dl_tables_lft_changes(const struct dl_tables *a, const struct dl_tables *b,
-					     uint32_t sw, uint32_t block)
+/* Does an entry of a switch for the 64 LIDs from 64 * block on differ, in tables of one fabric? */
+static inline bool dl_tables_block_differs(const struct dl_tables *a, const struct dl_tables *b,
+					   uint32_t sw, uint32_t block)
 {
-	const uint8_t *x = a->lft + sw * (size_t)a->stride + 64 * (size_t)block;
-	const uint8_t *y = b->lft + sw * (size_t)b->stride + 64 * (size_t)block;
-	uint64_t changes = 0;
+	return memcmp(a->lft + sw * (size_t)a->stride + 64 * (size_t)block,
+		      b->lft + sw * (size_t)b->stride + 64 * (size_t)block, 64) != 0;
+}
 
-	if (!memcmp(x, y, 64))
-		return 0;
-	for (unsigned int i = 0; i < 64; i++)
-		changes |= (uint64_t)(x[i] != y[i]) << i;
-	return changes;
+/* The first LID from `lid` on whose entry differs, or the stride. */
+static inline uint32_t dl_tables_next_change(const struct dl_tables *a, const struct dl_tables *b,
+					     uint32_t sw, uint32_t lid)
+{
+	const uint8_t *x = a->lft + sw * (size_t)a->stride, *y = b->lft + sw * (size_t)b->stride;
+
+	while (lid < a->stride && x[lid] == y[lid])
+		lid += lid % 64 || dl_tables_block_differs(a, b, sw, lid / 64) ? 1 : 64;
+	return lid;
 }
 
 /*
@@ -435,15 +439,6 @@ uint16_t dl_tables_paths_length(const struct dl_tables_paths *p, uint32_t sw);
 
 /* From the next LID on only these switches count: an array by switch. */
 void dl_tables_paths_count(struct dl_tables_paths *p, const bool *switches);
-
-#define DL_TABLES_NO_HOPS UINT16_MAX
-
-/*
- * The cables between switches that packets to n LIDs pass: hops[i * nswitches +
- * sw] for LID i from switch sw, or DL_TABLES_NO_HOPS where they do not arrive.
- * O(switches) for each LID; LIDs in ascending order are fastest.  0 or -ENOMEM.
- */
-int dl_tables_hops(const struct dl_tables *t, const uint16_t *lids, uint32_t n, uint16_t *hops);
 
 /* ---- snapshots -------------------------------------------------------------- */
 

@@ -234,6 +234,12 @@ struct dl_torus_fault {
  */
 int dl_torus_find_faults(const struct dl_torus *t, struct dl_torus_fault **faults, uint32_t *count);
 
+/*
+ * How many cables do the hops of a dimension have?  The number that most of those have that
+ * have any; the larger of two that are as frequent.  Have nearly all of them so many?
+ */
+uint32_t dl_torus_usual_cables(const struct dl_torus *t, unsigned int dim, bool *nearly_all);
+
 /* Number of parallel cables from a switch in a direction. */
 static inline uint32_t dl_torus_group_size(const struct dl_torus *t, uint32_t sw, unsigned int dir)
 {

@@ -111,20 +111,7 @@ void dl_transition_history_take_back(struct dl_transition *t, const struct dl_fa
 struct dl_transition_waves;
 int dl_transition_interrupted(struct dl_transition *t, struct dl_transition_waves *out);
 
-/*
- * How many pairs of an end port and a LID must reconnect, since their path SL changes and
- * the new tables can close a credit loop with the SLs that were granted before.  0,
- * -ENOMEM or -EPROTO as dl_verify().
- */
-int dl_transition_reconnect(const struct dl_transition *t, uint64_t *pairs);
-
-/*
- * May what is held close a credit loop with the path SLs of the new tables?  Then nobody may
- * be granted these before the first step is over.  0, -ENOMEM or -EPROTO as dl_verify().
- */
-int dl_transition_grants_late(const struct dl_transition *t, bool *late);
-
-/* The end ports of these pairs, into an array with room for all ports; how many. */
+/* Adapters' ports whose path SLs change, into an array with room for all ports; how many. */
 uint32_t dl_transition_reconnect_ends(const struct dl_transition *t, uint32_t *ends);
 
 /*
@@ -250,8 +237,12 @@ struct dl_transition_waves {
 	struct dl_transition_stop *stops; /* the first of them, up to DL_TRANSITION_STOPS */
 	uint32_t nstops, stops_cap;
 	uint64_t interrupted_writes; /* ... while so many are sent, at most */
-	uint64_t reconnect_pairs;    /* as dl_transition_reconnect() */
-	uint64_t followed;	     /* how often packets were, across a link, in all tries */
+	/*
+	 * Pairs of an end port and a LID that must reconnect, since their path SL changes and
+	 * the new tables can close a credit loop with the SLs that were granted before.
+	 */
+	uint64_t reconnect_pairs;
+	uint64_t followed; /* how often packets were, across a link, in all tries */
 };
 
 /*

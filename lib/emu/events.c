@@ -94,15 +94,14 @@ void dl_emu_events_free(struct dl_emu_events *q)
 
 static void push_far(struct dl_emu_events *q, struct dl_emu_far_event ev)
 {
-	struct dl_emu_far_event *heap =
-		dl_array_grow(q->far, sizeof(*q->far), q->nfar, 1, &q->far_cap);
+	struct dl_emu_far_event *heap;
 	uint32_t at = q->nfar;
 
-	if (!heap) {
+	if (!dl_array_room(q->far, at, 1, &q->far_cap)) {
 		q->err = -ENOMEM;
 		return;
 	}
-	q->far = heap;
+	heap = q->far;
 	q->nfar++;
 	while (at && heap[(at - 1) / 2].time > ev.time) {
 		heap[at] = heap[(at - 1) / 2];

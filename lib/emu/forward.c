@@ -127,7 +127,6 @@ static inline unsigned int table_entry(const struct dl_emu_switch *s, uint16_t d
 	return dlid > s->top_lid ? DL_TABLES_NO_PORT : s->lft[dlid];
 }
 
-/* When may a packet start through this output? */
 uint64_t dl_emu_earliest_start(const struct dl_emu *e, const struct dl_emu_pkt *pk, uint32_t out)
 {
 	const struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(out)];

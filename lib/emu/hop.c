@@ -572,7 +572,6 @@ HOT void arrive_at_adapter(struct dl_emu *e, uint32_t in, uint32_t packet, enum 
 	dl_emu_receive(e, packet);
 }
 
-/* A packet comes into the buffer that it was sent to. */
 void dl_emu_enter(struct dl_emu *e, uint32_t packet)
 {
 	uint32_t in = e->packets[packet].in;
@@ -694,7 +693,6 @@ HOT void take_event(struct dl_emu *e, enum dl_emu_log log)
 	e->credited = e->now;
 }
 
-/* The events of the present bucket whose keys are below `end`. */
 HOT void serve_events(struct dl_emu *e, uint64_t end, enum hop_kind plain)
 {
 	struct dl_emu_events *q = &e->events;

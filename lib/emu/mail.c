@@ -12,19 +12,18 @@ static struct dl_emu_mail *new_mail(struct dl_emu *e, uint32_t port, uint64_t at
 				    enum dl_emu_mail_kind kind, uint32_t what)
 {
 	struct dl_emu_box *box = &e->mail.box[e->mail.even][e->split.of[port]];
-	struct dl_emu_mail *grown = dl_array_grow(box->mail, sizeof(*grown), box->n, 1, &box->cap);
+	struct dl_emu_mail *m;
 
-	if (!grown) {
+	if (!dl_array_room(box->mail, box->n, 1, &box->cap)) {
 		e->err = -ENOMEM;
 		return NULL;
 	}
-	box->mail = grown;
 	e->mail.sent = true;
-	grown += box->n++;
-	grown->time = at;
-	grown->kind = kind;
-	grown->what = what;
-	return grown;
+	m = &box->mail[box->n++];
+	m->time = at;
+	m->kind = kind;
+	m->what = what;
+	return m;
 }
 
 void dl_emu_mail_packet(struct dl_emu *e, uint32_t port, uint32_t channel, uint64_t at,
@@ -64,13 +63,8 @@ void dl_emu_tell_flow(struct dl_emu *e, uint32_t flow, uint64_t what)
 
 void dl_emu_note(struct dl_emu *e, const struct dl_emu_delivery *d)
 {
-	struct dl_emu_note *grown =
-		dl_array_grow(e->mail.notes, sizeof(*grown), e->mail.nnotes, 1, &e->mail.notes_cap);
-
-	if (!grown) {
+	if (dl_array_room(e->mail.notes, e->mail.nnotes, 1, &e->mail.notes_cap))
+		e->mail.notes[e->mail.nnotes++] = (struct dl_emu_note){ e->event, *d };
+	else
 		e->err = -ENOMEM;
-		return;
-	}
-	e->mail.notes = grown;
-	grown[e->mail.nnotes++] = (struct dl_emu_note){ e->event, *d };
 }

@@ -34,13 +34,10 @@
 /* From now on these tables are in force, and this is theirs to free. */
 static int take_tables(struct dl_emu_rewrite *w, struct dl_emu *e, struct dl_tables *t)
 {
-	void *kept = dl_array_grow(w->kept, sizeof(*w->kept), w->nkept, 1, &w->kept_cap);
-
-	if (!kept) {
+	if (!dl_array_room(w->kept, w->nkept, 1, &w->kept_cap)) {
 		dl_tables_free(t);
 		return -ENOMEM;
 	}
-	w->kept = kept;
 	w->kept[w->nkept++] = t;
 	w->now = t;
 	return dl_emu_swap_tables(e, t);

@@ -55,7 +55,6 @@ static void keep_warning(void *context, enum dl_log_level level, const char *mes
 {
 	struct run *r = context;
 	struct dl_emu_result *result = r->result;
-	char **more;
 
 	if (level != DL_LOG_WARNING) {
 		dl_log(r->scenario->log, level, "%s", message);
@@ -64,13 +63,10 @@ static void keep_warning(void *context, enum dl_log_level level, const char *mes
 	for (uint32_t i = 0; i < result->nwarnings; i++)
 		if (!strcmp(result->warnings[i], message))
 			return;
-	more = dl_array_grow(result->warnings, sizeof(*more), result->nwarnings, 1,
-			     &r->warnings_cap);
-	if (!more)
+	if (!dl_array_room(result->warnings, result->nwarnings, 1, &r->warnings_cap))
 		return;
-	result->warnings = more;
-	more[result->nwarnings] = strdup(message);
-	result->nwarnings += more[result->nwarnings] != NULL;
+	result->warnings[result->nwarnings] = strdup(message);
+	result->nwarnings += result->warnings[result->nwarnings] != NULL;
 }
 
 /* ---- messages over the fabric ------------------------------------------ */
@@ -199,15 +195,12 @@ static int add_sample(struct run *r, uint64_t at)
 {
 	struct dl_emu_result *result = r->result;
 	const struct dl_emu_totals *t = dl_emu_totals(r->emu);
-	struct dl_emu_sample *s =
-		dl_array_grow(result->samples, sizeof(*s), result->nsamples, 1, &r->samples_cap);
 
-	if (!s)
+	if (!dl_array_room(result->samples, result->nsamples, 1, &r->samples_cap))
 		return -ENOMEM;
 	if (result->nsamples == DL_EMU_SCENARIO_MILLION)
 		return 0;
-	result->samples = s;
-	s[result->nsamples++] = (struct dl_emu_sample){
+	result->samples[result->nsamples++] = (struct dl_emu_sample){
 		.at = at,
 		.delivered = r->before.delivered + t->delivered,
 		.bytes = r->before.delivered_bytes + t->delivered_bytes,

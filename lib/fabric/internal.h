@@ -71,19 +71,9 @@ struct dl_fabric_parsed_end {
 struct dl_fabric_parsed_link {
 	uint32_t node, peer; /* peer DL_NONE: to be left out */
 	struct dl_fabric_parsed_place place;
-	uint16_t speeds; /* bits by enum dl_fabric_speed */
-	uint8_t widths;	 /* bits as in DL_FABRIC_WIDTH_* */
-	uint8_t vls;	 /* 0: not said */
+	uint16_t speeds, widths; /* bits by enum dl_fabric_speed, by lanes */
+	uint8_t vls;		 /* 0: not said */
 	uint8_t num, peer_num;
-};
-
-/* In order of lanes, so that the highest bit is the widest. */
-enum {
-	DL_FABRIC_WIDTH_1X = 1,
-	DL_FABRIC_WIDTH_2X = 2,
-	DL_FABRIC_WIDTH_4X = 4,
-	DL_FABRIC_WIDTH_8X = 8,
-	DL_FABRIC_WIDTH_12X = 16
 };
 
 struct dl_fabric_parsed {
@@ -120,8 +110,15 @@ int dl_fabric_parsed_add_link(struct dl_fabric_parsed *d, const struct dl_fabric
 	       (d)->strings + (place).file, (place).line, ##__VA_ARGS__)
 
 /* The sets of all widths and speeds up to one; of 0: none. */
-uint8_t dl_fabric_widths_up_to(unsigned int lanes);
-uint16_t dl_fabric_speeds_up_to(unsigned int speed);
+static inline uint16_t dl_fabric_widths_up_to(unsigned int lanes)
+{
+	return (1u << 1 | 1u << 2 | 1u << 4 | 1u << 8 | 1u << 12) & ((2u << lanes) - 1);
+}
+
+static inline uint16_t dl_fabric_speeds_up_to(unsigned int speed)
+{
+	return (2u << speed) - 2;
+}
 
 /* Build the fabric, without what contradicts the rest.  0 or -ENOMEM. */
 int dl_fabric_parsed_build(const struct dl_fabric_parsed *d, struct dl_fabric **out);
@@ -135,9 +132,10 @@ struct dl_fabric_record {
 	uint32_t desc;			       /* offset in the strings */
 	uint32_t vendor;
 	uint32_t line;
-	uint32_t node;		      /* its number, once known */
-	uint16_t device, lid, speeds; /* speeds and widths: of the cable, at its near end */
-	uint8_t type, nports, num, widths;
+	uint32_t node; /* its number, once known */
+	uint16_t device, lid;
+	uint16_t speeds, widths; /* of the cable, at its near end */
+	uint8_t type, nports, num;
 	bool refers; /* to the near end that has this port GUID, or LID and name */
 };
 

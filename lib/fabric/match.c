@@ -43,19 +43,21 @@ uint16_t dl_fabric_match_lid(const struct dl_fabric_match *m, uint16_t lid)
 	return offset >> m->to->ports[there].lmc ? 0 : m->to->ports[there].lid + offset;
 }
 
+bool dl_fabric_match_has_cable(const struct dl_fabric_match *m, uint32_t port)
+{
+	uint32_t peer = m->from->ports[port].peer, there = dl_fabric_match_port(m, port);
+
+	peer = peer == DL_NONE ? DL_NONE : dl_fabric_match_port(m, peer);
+	return there != DL_NONE && peer != DL_NONE && m->to->ports[there].peer == peer;
+}
+
 bool dl_fabric_match_recabled(const struct dl_fabric_match *m, uint32_t sw, unsigned int port)
 {
 	const struct dl_fabric_node *node = dl_fabric_switch_node(m->from, sw);
-	uint32_t here = node->first_port + port, peer, there;
+	uint32_t here = node->first_port + port;
 
-	if (!port || port > node->nports)
-		return false;
-	peer = m->from->ports[here].peer;
-	there = dl_fabric_match_port(m, here);
-	if (peer == DL_NONE || there == DL_NONE)
-		return peer != DL_NONE;
-	there = m->to->ports[there].peer;
-	return there == DL_NONE || there != dl_fabric_match_port(m, peer);
+	return port && port <= node->nports && m->from->ports[here].peer != DL_NONE &&
+	       !dl_fabric_match_has_cable(m, here);
 }
 
 bool dl_fabric_same_cables(const struct dl_fabric *a, const struct dl_fabric *b)

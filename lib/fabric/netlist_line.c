@@ -369,9 +369,8 @@ static int read_options(struct dl_fabric_netlist *r, struct dl_fabric_parsed_lin
 				    w ? "speeds" : "widths");
 	if (err)
 		return err;
-	link->widths = (w & 1 ? DL_FABRIC_WIDTH_1X : 0) | (w & 2 ? DL_FABRIC_WIDTH_4X : 0) |
-		       (w & 4 ? DL_FABRIC_WIDTH_8X : 0) | (w & 8 ? DL_FABRIC_WIDTH_12X : 0) |
-		       (w & 16 ? DL_FABRIC_WIDTH_2X : 0);
+	for (; w; w &= w - 1)
+		link->widths |= 1u << dl_fabric_width_of_code(w & -w);
 	link->speeds = s << DL_FABRIC_SDR | e << DL_FABRIC_FDR;
 	return 0;
 }

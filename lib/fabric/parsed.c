@@ -91,49 +91,6 @@ int dl_fabric_parsed_add_link(struct dl_fabric_parsed *d, const struct dl_fabric
 	return 0;
 }
 
-/* ---- widths and speeds -------------------------------------------------- */
-
-static const struct {
-	uint8_t lanes, bit;
-} widths[] = {
-	{ 1, DL_FABRIC_WIDTH_1X }, { 2, DL_FABRIC_WIDTH_2X },	{ 4, DL_FABRIC_WIDTH_4X },
-	{ 8, DL_FABRIC_WIDTH_8X }, { 12, DL_FABRIC_WIDTH_12X },
-};
-
-#define NWIDTHS (sizeof(widths) / sizeof(*widths))
-
-uint8_t dl_fabric_widths_up_to(unsigned int lanes)
-{
-	uint8_t set = 0;
-
-	for (size_t i = 0; i < NWIDTHS && widths[i].lanes <= lanes; i++)
-		set |= widths[i].bit;
-	return set;
-}
-
-uint16_t dl_fabric_speeds_up_to(unsigned int speed)
-{
-	return speed ? (2u << speed) - 2 : 0;
-}
-
-static unsigned int best_width(unsigned int set)
-{
-	size_t i = NWIDTHS;
-
-	while (i && !(set & widths[i - 1].bit))
-		i--;
-	return i ? widths[i - 1].lanes : 0;
-}
-
-static unsigned int best_speed(unsigned int set)
-{
-	unsigned int speed = 0;
-
-	while (set >>= 1)
-		speed++;
-	return speed;
-}
-
 /* ---- building ----------------------------------------------------------- */
 
 struct builder {
@@ -300,6 +257,12 @@ static unsigned int parsed_common(unsigned int a, unsigned int b)
 	return a && b ? a & b : a | b;
 }
 
+/* The highest speed or width of a set, or 0. */
+static unsigned int parsed_best(unsigned int set)
+{
+	return set ? 31 - __builtin_clz(set) : 0;
+}
+
 static void set_cable(struct dl_fabric_port *p, unsigned int width, unsigned int speed,
 		      unsigned int vls)
 {
@@ -333,8 +296,8 @@ static void lay_cable(const struct builder *b, uint32_t link, uint32_t back)
 					  id_of(b, from), l->num);
 		return;
 	}
-	set_cable(&b->f->ports[from], best_width(w), best_speed(s), vls);
-	set_cable(&b->f->ports[to], best_width(w), best_speed(s), vls);
+	set_cable(&b->f->ports[from], parsed_best(w), parsed_best(s), vls);
+	set_cable(&b->f->ports[to], parsed_best(w), parsed_best(s), vls);
 }
 
 /* Is this the statement of its port, and the far end's the same cable? */

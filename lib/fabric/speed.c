@@ -25,7 +25,11 @@ static const struct {
 	[DL_FABRIC_NDR] = { "NDR", "100", 1100 },      [DL_FABRIC_XDR] = { "XDR", "200", 2200 },
 };
 
+/* by lanes */
+static const char *const widths[] = { [1] = "1x", [2] = "2x", [4] = "4x", [8] = "8x", [12] = "12x" };
+
 #define NSPEEDS (sizeof(speeds) / sizeof(*speeds))
+#define NWIDTHS (sizeof(widths) / sizeof(*widths))
 
 static bool is_word(const char *s, const char *word, size_t len)
 {
@@ -34,10 +38,7 @@ static bool is_word(const char *s, const char *word, size_t len)
 
 unsigned int dl_fabric_width_of(const char *word, size_t len)
 {
-	static const char *const widths[] = {
-		[1] = "1x", [2] = "2x", [4] = "4x", [8] = "8x", [12] = "12x"
-	};
-	unsigned int lanes = sizeof(widths) / sizeof(*widths) - 1;
+	unsigned int lanes = NWIDTHS - 1;
 
 	while (lanes && !(widths[lanes] && is_word(widths[lanes], word, len)))
 		lanes--;
@@ -74,16 +75,9 @@ const char *dl_fabric_speed_rate(unsigned int speed)
 
 uint32_t dl_fabric_rate(unsigned int speed, unsigned int width)
 {
-	switch (width) {
-	case 1:
-	case 2:
-	case 4:
-	case 8:
-	case 12:
-		return speed < NSPEEDS ? speeds[speed].rate * width : 0;
-	default:
-		return 0;
-	}
+	bool known = speed < NSPEEDS && width < NWIDTHS && widths[width];
+
+	return known ? speeds[speed].rate * width : 0;
 }
 
 struct dl_fabric_speed_width dl_fabric_agreed(const struct dl_fabric *f, uint32_t port)

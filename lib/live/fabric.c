@@ -61,11 +61,6 @@ ib_portid_t dl_live_route(const struct dl_live *l, uint32_t end_port)
 
 /* ---- discovery --------------------------------------------------------- */
 
-static uint32_t live_field(const void *info, enum MAD_FIELDS which)
-{
-	return mad_get_field((void *)info, 0, which);
-}
-
 static int live_add_node(struct dl_fabric *f, const struct dl_live_node *n, uint32_t *node)
 {
 	int err = dl_fabric_add_guid_node(f, n->type, n->nports, n->guid, n->desc, node);
@@ -73,9 +68,9 @@ static int live_add_node(struct dl_fabric *f, const struct dl_live_node *n, uint
 	if (err)
 		return err;
 	f->nodes[*node].system_guid = mad_get_field64((void *)n->info, 0, IB_NODE_SYSTEM_GUID_F);
-	f->nodes[*node].device = live_field(n->info, IB_NODE_DEVID_F);
-	f->nodes[*node].vendor = live_field(n->info, IB_NODE_VENDORID_F);
-	f->nodes[*node].lft_cap = live_field(n->switch_info, IB_SW_LINEAR_FDB_CAP_F);
+	f->nodes[*node].device = dl_live_field(n->info, IB_NODE_DEVID_F);
+	f->nodes[*node].vendor = dl_live_field(n->info, IB_NODE_VENDORID_F);
+	f->nodes[*node].lft_cap = dl_live_field(n->switch_info, IB_SW_LINEAR_FDB_CAP_F);
 	return 0;
 }
 
@@ -84,20 +79,20 @@ static void fill_port(struct dl_live *l, uint32_t at, const struct dl_live_node 
 	struct dl_fabric_port *p = &l->f->ports[at];
 	const uint8_t *info = n->ports[p->num].info;
 
-	p->width = dl_fabric_width_of_code(live_field(info, IB_PORT_LINK_WIDTH_ACTIVE_F));
-	p->speed = dl_fabric_speed_of_codes(live_field(info, IB_PORT_LINK_SPEED_ACTIVE_F),
-					    live_field(info, IB_PORT_LINK_SPEED_EXT_ACTIVE_F));
-	p->vls = dl_fabric_vls_of_code(live_field(info, IB_PORT_OPER_VLS_F));
-	p->arb_high_cap = live_field(info, IB_PORT_VL_ARBITRATION_HIGH_CAP_F);
-	p->arb_low_cap = live_field(info, IB_PORT_VL_ARBITRATION_LOW_CAP_F);
-	l->capabilities[at] = live_field(info, IB_PORT_CAPMASK_F);
-	l->high_limit[at] = live_field(info, IB_PORT_VL_HIGH_LIMIT_F);
+	p->width = dl_fabric_width_of_code(dl_live_field(info, IB_PORT_LINK_WIDTH_ACTIVE_F));
+	p->speed = dl_fabric_speed_of_codes(dl_live_field(info, IB_PORT_LINK_SPEED_ACTIVE_F),
+					    dl_live_field(info, IB_PORT_LINK_SPEED_EXT_ACTIVE_F));
+	p->vls = dl_fabric_vls_of_code(dl_live_field(info, IB_PORT_OPER_VLS_F));
+	p->arb_high_cap = dl_live_field(info, IB_PORT_VL_ARBITRATION_HIGH_CAP_F);
+	p->arb_low_cap = dl_live_field(info, IB_PORT_VL_ARBITRATION_LOW_CAP_F);
+	l->capabilities[at] = dl_live_field(info, IB_PORT_CAPMASK_F);
+	l->high_limit[at] = dl_live_field(info, IB_PORT_VL_HIGH_LIMIT_F);
 	if (!dl_fabric_is_end_port(l->f, at))
 		return;
 	p->guid = p->num ? n->ports[p->num].guid :
 			   mad_get_field64((void *)n->info, 0, IB_NODE_PORT_GUID_F);
-	p->lid = live_field(info, IB_PORT_LID_F);
-	p->lmc = live_field(info, IB_PORT_LMC_F);
+	p->lid = dl_live_field(info, IB_PORT_LID_F);
+	p->lmc = dl_live_field(info, IB_PORT_LMC_F);
 	if (p->guid || !p->lid)
 		return;
 	/* Dumps name an end port by its GUID. */
@@ -111,15 +106,15 @@ static void fill_port(struct dl_live *l, uint32_t at, const struct dl_live_node 
 /* What the local node's port says. */
 static void fill_sm(struct dl_live *l, const struct dl_live_node *n)
 {
-	unsigned int port = n->type == DL_FABRIC_SWITCH ? 0 :
-							  live_field(n->info, IB_NODE_LOCAL_PORT_F);
+	unsigned int port =
+		n->type == DL_FABRIC_SWITCH ? 0 : dl_live_field(n->info, IB_NODE_LOCAL_PORT_F);
 	const uint8_t *info;
 
 	if (port > n->nports || !n->ports[port].answered)
 		return;
 	info = n->ports[port].info;
-	l->sm.lid = live_field(info, IB_PORT_SMLID_F);
-	l->sm.sl = live_field(info, IB_PORT_SMSL_F);
+	l->sm.lid = dl_live_field(info, IB_PORT_SMLID_F);
+	l->sm.sl = dl_live_field(info, IB_PORT_SMSL_F);
 	l->sm.qp = 1;
 	l->sm.qkey = IB_DEFAULT_QP1_QKEY;
 }
@@ -129,9 +124,9 @@ static void fill_switch(struct dl_live *l, const struct dl_live_node *n, uint32_
 	struct dl_live_switch *sw = &l->switches[s];
 
 	sw->path = n->path;
-	sw->lft_top = live_field(n->switch_info, IB_SW_LINEAR_FDB_TOP_F);
-	sw->mft_cap = live_field(n->switch_info, IB_SW_MCAST_FDB_CAP_F);
-	sw->mft_top = live_field(n->switch_info, IB_SW_MCAST_FDB_TOP_F);
+	sw->lft_top = dl_live_field(n->switch_info, IB_SW_LINEAR_FDB_TOP_F);
+	sw->mft_cap = dl_live_field(n->switch_info, IB_SW_MCAST_FDB_CAP_F);
+	sw->mft_top = dl_live_field(n->switch_info, IB_SW_MCAST_FDB_TOP_F);
 }
 
 /* ---- cables ------------------------------------------------------------- */
@@ -155,7 +150,7 @@ static enum agreement live_agreement(const struct dl_live_found *w, const struct
 										      DENIED;
 	/* It is up here: a port that says it is down there is another one. */
 	if (far->ports[q].answered &&
-	    live_field(far->ports[q].info, IB_PORT_PHYS_STATE_F) != LINK_UP)
+	    dl_live_field(far->ports[q].info, IB_PORT_PHYS_STATE_F) != LINK_UP)
 		return DENIED;
 	return CLAIMED;
 }
@@ -228,7 +223,7 @@ static void contest_answer(void *context, const struct dl_live_query *q, enum dl
 	struct contest *c = context;
 	struct dl_fabric *f = c->l->f;
 	struct dl_fabric_port *p = &f->ports[q->key[0]];
-	unsigned int out = p->num ? f->ports[p->peer].num : 0;
+	unsigned int out = dl_fabric_access_port(f, q->key[0]);
 
 	(void)status;
 	if (how != DL_LIVE_ANSWERED || q->data[p->lid % LFT_BLOCK] == out)

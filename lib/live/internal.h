@@ -107,6 +107,12 @@ struct dl_live_node {
 	} ports[]; /* 0 to nports */
 };
 
+/* A field of what a node or port has answered. */
+static inline uint32_t dl_live_field(const void *info, enum MAD_FIELDS which)
+{
+	return mad_get_field((void *)info, 0, which);
+}
+
 struct dl_live_found {
 	struct dl_live_node **nodes; /* the local one first */
 	uint32_t n, cap;

@@ -58,11 +58,6 @@ struct walk {
 	bool full;
 };
 
-static uint32_t walk_field(const void *info, enum MAD_FIELDS which)
-{
-	return mad_get_field((void *)info, 0, which);
-}
-
 static int compare_guids(const void *a, const void *b)
 {
 	const struct dl_live_node *x = a, *y = b;
@@ -160,14 +155,11 @@ static int walk_run(struct walk *w, bool details)
 
 static int add_visit(struct walk *w, const ib_portid_t *path, uint32_t from, uint8_t out)
 {
-	struct visit *visits =
-		dl_array_grow(w->visits, sizeof(*visits), w->nvisits, 1, &w->visits_cap);
 	struct visit *v;
 
-	if (!visits)
+	if (!dl_array_room(w->visits, w->nvisits, 1, &w->visits_cap))
 		return -ENOMEM;
-	w->visits = visits;
-	v = &visits[w->nvisits++];
+	v = &w->visits[w->nvisits++];
 	*v = (struct visit){ .to = *path, .from = from, .out = out };
 	if (from != DL_NONE)
 		v->to.drpath.p[++v->to.drpath.cnt] = out;
@@ -176,13 +168,9 @@ static int add_visit(struct walk *w, const ib_portid_t *path, uint32_t from, uin
 
 static int add_detail(struct walk *w, uint32_t node, uint16_t attr, uint8_t port)
 {
-	struct detail *details =
-		dl_array_grow(w->details, sizeof(*details), w->ndetails, 1, &w->details_cap);
-
-	if (!details)
+	if (!dl_array_room(w->details, w->ndetails, 1, &w->details_cap))
 		return -ENOMEM;
-	w->details = details;
-	details[w->ndetails++] = (struct detail){ node, attr, port };
+	w->details[w->ndetails++] = (struct detail){ node, attr, port };
 	return 0;
 }
 
@@ -205,17 +193,14 @@ static int ask_about(struct walk *w, const struct dl_live_node *n)
 static int new_node(struct walk *w, const struct visit *v, struct dl_live_node **out)
 {
 	struct dl_live_found *found = w->found;
-	struct dl_live_node **nodes =
-		dl_array_grow(found->nodes, sizeof(*nodes), found->n, 1, &found->cap);
-	unsigned int type = walk_field(v->info, IB_NODE_TYPE_F);
+	unsigned int type = dl_live_field(v->info, IB_NODE_TYPE_F);
 	uint64_t guid = mad_get_field64((void *)v->info, 0, IB_NODE_GUID_F);
-	unsigned int nports =
-		dl_fabric_ports(w->l->log, walk_field(v->info, IB_NODE_NPORTS_F), guid, "a node");
+	unsigned int nports = dl_fabric_ports(w->l->log, dl_live_field(v->info, IB_NODE_NPORTS_F),
+					      guid, "a node");
 	struct dl_live_node *n;
 
-	if (!nodes)
+	if (!dl_array_room(found->nodes, found->n, 1, &found->cap))
 		return -ENOMEM;
-	found->nodes = nodes;
 	n = calloc(1, sizeof(*n) + (nports + 1) * sizeof(*n->ports));
 	if (!n)
 		return -ENOMEM;
@@ -226,7 +211,7 @@ static int new_node(struct walk *w, const struct visit *v, struct dl_live_node *
 	snprintf(n->desc, sizeof(n->desc), "a node"); /* until it says more */
 	for (unsigned int p = 0; p <= nports; p++)
 		n->ports[p].far = DL_NONE;
-	nodes[found->n++] = n;
+	found->nodes[found->n++] = n;
 	*out = n;
 	return ask_about(w, n);
 }
@@ -237,7 +222,7 @@ static int new_node(struct walk *w, const struct visit *v, struct dl_live_node *
  */
 static int walk_meet(struct walk *w, const struct visit *v, struct dl_live_node **out)
 {
-	unsigned int type = walk_field(v->info, IB_NODE_TYPE_F);
+	unsigned int type = dl_live_field(v->info, IB_NODE_TYPE_F);
 	struct dl_live_node key = { .guid = mad_get_field64((void *)v->info, 0, IB_NODE_GUID_F) };
 	struct dl_live_node **known = tfind(&key, &w->by_guid, compare_guids), *n;
 	int err;
@@ -257,7 +242,7 @@ static int walk_meet(struct walk *w, const struct visit *v, struct dl_live_node 
 	if (n) {
 		if (n->type == type &&
 		    n->nports ==
-			    dl_fabric_ports(NULL, walk_field(v->info, IB_NODE_NPORTS_F), 0, ""))
+			    dl_fabric_ports(NULL, dl_live_field(v->info, IB_NODE_NPORTS_F), 0, ""))
 			*out = n;
 		return 0;
 	}
@@ -276,7 +261,7 @@ static int walk_meet(struct walk *w, const struct visit *v, struct dl_live_node 
 static int take_visit(struct walk *w, const struct visit *v)
 {
 	struct dl_live_node *n, *from = v->from == DL_NONE ? NULL : w->found->nodes[v->from];
-	unsigned int in = walk_field(v->info, IB_NODE_LOCAL_PORT_F);
+	unsigned int in = dl_live_field(v->info, IB_NODE_LOCAL_PORT_F);
 	int err = v->answered ? walk_meet(w, v, &n) : 0;
 
 	if (err || !v->answered)
@@ -298,8 +283,8 @@ static int take_visit(struct walk *w, const struct visit *v)
 		       ") leads to says that it is port %u of a node of type %u with %u ports and "
 		       "GUID "
 		       "0x%016" PRIx64 ", which cannot be: left out",
-		       v->out, from->desc, from->guid, in, walk_field(v->info, IB_NODE_TYPE_F),
-		       walk_field(v->info, IB_NODE_NPORTS_F),
+		       v->out, from->desc, from->guid, in, dl_live_field(v->info, IB_NODE_TYPE_F),
+		       dl_live_field(v->info, IB_NODE_NPORTS_F),
 		       mad_get_field64((void *)v->info, 0, IB_NODE_GUID_F));
 	return 0;
 }
@@ -316,7 +301,7 @@ static int go_on(struct walk *w, const struct dl_live_node *n)
 		return 0;
 	for (unsigned int p = 1; !err && p <= n->nports; p++)
 		if (n->ports[p].answered &&
-		    walk_field(n->ports[p].info, IB_PORT_PHYS_STATE_F) == LINK_UP)
+		    dl_live_field(n->ports[p].info, IB_PORT_PHYS_STATE_F) == LINK_UP)
 			err = add_visit(w, &n->path, n->number, p);
 	return err;
 }

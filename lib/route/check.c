@@ -34,77 +34,61 @@ static unsigned int cable_choices(const struct dl_route_tree *tree)
 	return choices > MAX_GROUPS ? MAX_GROUPS : choices;
 }
 
-/* Groups of all end ports in place of those that the tables have. */
-struct stand_in {
-	struct dl_tables *tables;
-	struct dl_tables_mcast_group *groups;
-	uint32_t ngroups, cap;
-};
-
-static int put_groups(struct stand_in *in, struct dl_tables *tables,
-		      const struct dl_route_tree *tree)
+/* The same tables, borrowed, with groups of all end ports in place of those that they have. */
+static int put_groups(const struct dl_tables *tables, const struct dl_route_tree *tree,
+		      struct dl_tables *with)
 {
 	unsigned int i, choices = cable_choices(tree);
 	int err = 0;
 
-	*in = (struct stand_in){ tables, tables->groups, tables->ngroups, tables->groups_cap };
-	tables->groups = NULL;
-	tables->ngroups = tables->groups_cap = 0;
+	*with = *tables;
+	with->groups = NULL;
+	with->ngroups = with->groups_cap = 0;
 	for (i = 0; !err && i < choices; i++)
-		err = dl_route_tree_add_group(tree, tables, DL_TABLES_MCAST_LID + i, true);
+		err = dl_route_tree_add_group(tree, with, DL_TABLES_MCAST_LID + i, true);
 	return err;
 }
 
-static void take_groups(const struct stand_in *in)
-{
-	struct dl_tables *tables = in->tables;
-
-	dl_tables_free_groups(tables);
-	tables->groups = in->groups;
-	tables->ngroups = in->ngroups;
-	tables->groups_cap = in->cap;
-}
-
-static int check_verify(struct dl_tables *tables, const struct dl_route_tree *tree, uint16_t sls,
-			uint16_t multicast_sls, const struct dl_log *log,
+static int check_verify(const struct dl_tables *tables, const struct dl_route_tree *tree,
+			uint16_t sls, uint16_t multicast_sls, const struct dl_log *log,
 			struct dl_verify_result **out)
 {
 	struct dl_verify_options o;
-	struct stand_in in;
-	int err = put_groups(&in, tables, tree);
+	struct dl_tables with;
+	int err = put_groups(tables, tree, &with);
 
 	dl_verify_options_init(&o);
 	o.sls = sls;
 	o.multicast_sls = multicast_sls;
 	if (!err)
-		err = dl_verify(tables, &o, log, out);
-	take_groups(&in);
+		err = dl_verify(&with, &o, log, out);
+	dl_tables_free_groups(&with);
 	return err;
 }
 
-int dl_route_verify_sls(struct dl_tables *tables, const struct dl_route_tree *tree, uint16_t sls,
-			uint16_t multicast_sls, struct dl_verify_result **out)
+int dl_route_verify_sls(const struct dl_tables *tables, const struct dl_route_tree *tree,
+			uint16_t sls, uint16_t multicast_sls, struct dl_verify_result **out)
 {
 	return check_verify(tables, tree, sls, multicast_sls, NULL, out);
 }
 
-int dl_route_is_mixture_safe(const struct dl_tables *held, struct dl_tables *tables,
+int dl_route_is_mixture_safe(const struct dl_tables *held, const struct dl_tables *tables,
 			     const struct dl_route_tree *tree,
 			     const struct dl_verify_orphans *orphans, uint16_t sls,
 			     uint16_t multicast_sls, bool *safe)
 {
 	struct dl_verify_mixture m = { .safe = false };
 	struct dl_verify_options o;
-	struct stand_in in;
-	int err = put_groups(&in, tables, tree);
+	struct dl_tables with;
+	int err = put_groups(tables, tree, &with);
 
 	dl_verify_options_init(&o);
 	o.sls = sls;
 	o.multicast_sls = multicast_sls;
 	o.orphans = orphans;
 	if (!err)
-		err = dl_verify_mixed(held, tables, &o, true, &m);
-	take_groups(&in);
+		err = dl_verify_mixed(held, &with, &o, true, &m);
+	dl_tables_free_groups(&with);
 	*safe = !err && m.safe;
 	dl_verify_mixture_release(&m);
 	return err;

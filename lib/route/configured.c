@@ -47,21 +47,24 @@ const char *dl_route_port_kind_name(enum dl_route_port_kind kind)
 	return names[kind];
 }
 
-bool dl_route_weights_parse(const char *text, unsigned int weights[LEVELS])
+int dl_route_read_weights(const struct dl_setting *s, void *to, const char *text, char *why,
+			  size_t size)
 {
+	unsigned int *weights = dl_setting_member(s, to);
 	uint64_t value[LEVELS];
 
+	(void)why, (void)size; /* the setting says what is expected */
 	for (unsigned int level = 0; level < LEVELS; level++) {
 		const char *end = dl_number_scan(text, 10, &value[level]);
 
 		if (end == text || !value[level] || value[level] > 255 ||
 		    *end != (level ? '\0' : ':'))
-			return false;
+			return -EINVAL;
 		text = end + 1;
 	}
 	for (unsigned int level = 0; level < LEVELS; level++)
 		weights[level] = value[level];
-	return true;
+	return 0;
 }
 
 /* One option, parsed. */

@@ -319,7 +319,6 @@ int dl_route_tree_group(const struct dl_route_tree *tree, const struct dl_fabric
 
 	dl_tables_masks_clear(masks);
 	for (i = 0; i < nmembers && !err; i++) {
-		const struct dl_fabric_port *p = &f->ports[members[i]];
 		uint32_t sw = dl_fabric_access_switch(f, members[i]);
 
 		if (sw == DL_NONE || (sw != tree->root && tree->parent[sw] == DL_NONE)) {
@@ -327,8 +326,7 @@ int dl_route_tree_group(const struct dl_route_tree *tree, const struct dl_fabric
 			continue;
 		}
 		needed[sw] = true;
-		err = dl_tables_mask_set(
-			masks, sw, dl_fabric_is_switch(f, p->node) ? 0 : f->ports[p->peer].num);
+		err = dl_tables_mask_set(masks, sw, dl_fabric_access_port(f, members[i]));
 	}
 	for (i = tree->norder; !err && i-- > 1;) {
 		uint32_t sw = tree->order[i];

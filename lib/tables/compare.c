@@ -3,8 +3,8 @@
  * Two sets of tables compared, part by part, between what both fabrics have.
  *
  * Nothing is compared that either side does not know or have.  Forwarding entries are
- * compared LID by LID where LIDs have moved; within one fabric callers go block by
- * block (dl_tables_lft_changes()).  Path SLs are compared by pairs of classes: ports
+ * compared LID by LID where LIDs have moved; within one fabric callers go from change
+ * to change (dl_tables_next_change()).  Path SLs are compared by pairs of classes: ports
  * that share their class on both sides count together.
  *
  * Complexity: one look at each entry of a part; path SLs: pairs of classes.

@@ -86,11 +86,8 @@ static int counter_init(struct counter *c, struct dl_arena *arena, const struct 
 	if (err || !c->sources || !c->gathered)
 		return -ENOMEM;
 	for (uint32_t p = 0; p < f->nports; p++) {
-		uint32_t s;
+		uint32_t s = among && !among[p] ? DL_NONE : dl_fabric_sender_switch(f, p);
 
-		if (!f->ports[p].lid || !dl_fabric_is_end_port(f, p) || (among && !among[p]))
-			continue;
-		s = dl_fabric_access_switch(f, p);
 		if (s != DL_NONE)
 			c->sources[s]++;
 	}

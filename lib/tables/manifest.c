@@ -1,20 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * The manifest of an export, as text:
- *
- *   dateline-snapshot 1
- *   written 1795320000 2026-11-22T04:00:00Z
- *   engine dateline
- *   mode proven
- *   path-sls engine
- *   fabric 0x8c1d...
- *   file 0x21f3... 2605720 dateline.net
- *   end 0x55ab...
- *
- * "-" stands for what is unknown.  Each file has its checksum (XXH3, 64 bits),
- * its size in bytes and its name; the last line has the checksum of all bytes
- * before it.
- */
+/* The manifest of an export: dateline-snapshot(5) describes it. */
 #include "config.h"
 
 #include <ctype.h>

@@ -1,23 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The compact snapshot, format 1; dateline-snapshot(5) describes it.  A head of
- * 32 bytes and one zstd frame.  Its content is a row of sections: a tag, the
- * length, and that many bytes.  All numbers are little-endian.
- *
- *   about    the first lines of a manifest
- *   netlist  the fabric
- *   lfts     4 x 32 bits: nodes, ports, switches, highest LID; forwarding
- *            entries, a row a switch, rows of multiples of 64
- *   sl2vl    32 bits: number of rows; rows of 64 bits; by switch, input and
- *            output port a row's number in 16 bits; by port the same
- *   vlarb    32 bits: number of tables; tables of 64 + 64 entries (VL, weight)
- *            and three bytes, numbers of entries and limit; by port its table
- *   psl      2 x 32 bits: classes of sources and destinations; by port and by
- *            LID its class in 32 bits; SLs in bytes; left out: none is known
- *   group    any number: 32 bits MLID, 32 bits number of switches; by switch
- *            its number in 32 bits, and 4 x 64 bits of its ports
- *   note     any number: a name, a byte 0, the text
- *   end      nothing
+ * The compact snapshot, format 1, as dateline-snapshot(5) describes it: a head of 32
+ * bytes and one zstd frame, whose content is a row of sections.
  */
 #ifndef DL_TABLES_PACK_H
 #define DL_TABLES_PACK_H

@@ -193,23 +193,3 @@ uint16_t dl_tables_paths_length(const struct dl_tables_paths *p, uint32_t sw)
 {
 	return p->length[sw];
 }
-
-int dl_tables_hops(const struct dl_tables *t, const uint16_t *lids, uint32_t n, uint16_t *hops)
-{
-	const struct dl_fabric *f = t->fabric;
-	struct dl_tables_paths *p;
-	int err = dl_tables_paths_new(t, &p);
-
-	for (uint32_t i = 0; !err && i < n; i++, hops += f->nswitches) {
-		memset(hops, 0xFF, f->nswitches * sizeof(*hops)); /* DL_TABLES_NO_HOPS */
-		if (!lids[i] || lids[i] > f->top_lid || f->lid_port[lids[i]] == DL_NONE)
-			continue;
-		dl_tables_paths_to(p, lids[i]);
-		for (uint32_t s = 0; s < f->nswitches; s++)
-			if (dl_tables_paths_arrive(p, s))
-				hops[s] = dl_tables_paths_length(p, s) - 1;
-	}
-	if (!err)
-		dl_tables_paths_free(p);
-	return err;
-}

@@ -35,11 +35,6 @@ struct source {
 	double done, total;		      /* bytes of listed files, for progress */
 };
 
-static const struct dl_snapshot_file *snapshot_listed(const struct source *x, const char *name)
-{
-	return dl_snapshot_listed(&x->manifest, name);
-}
-
 /* The path of a file in the directory, or NULL when there is none such. */
 static const char *snapshot_find(struct source *x, const char *name)
 {
@@ -163,7 +158,7 @@ static int check_file(struct source *x, const struct dl_snapshot_file *f, bool s
 /* No file that a reader could take for one of this snapshot. */
 static int check_unlisted(struct source *x, const char *name)
 {
-	if (snapshot_listed(x, name) || !snapshot_find(x, name))
+	if (dl_snapshot_listed(&x->manifest, name) || !snapshot_find(x, name))
 		return 0;
 	return snapshot_mismatch(x, name,
 				 "this file is not of the snapshot: the manifest does not list it");
@@ -342,7 +337,7 @@ static int directory_read_tables(struct source *x, struct dl_tables *t, unsigned
 		*parts |= DL_SNAPSHOT_HAS_PSL;
 	for (unsigned int i = 0; !err && i < NFILES; i++) {
 		const struct dl_snapshot_file *f =
-			snapshot_listed(x, dl_tables_file_names[files[i].file]);
+			dl_snapshot_listed(&x->manifest, dl_tables_file_names[files[i].file]);
 
 		if (snapshot_counts(x, i, parts))
 			err = f ? read_listed(x, f, t, files[i].file) :

@@ -36,22 +36,19 @@ struct finder {
 	struct dl_torus_fault *faults;
 };
 
-/* The cables that most hops of a dimension have; 0 where they differ. */
-static uint32_t faults_usual_cables(const struct dl_torus *t, unsigned int dim)
+uint32_t dl_torus_usual_cables(const struct dl_torus *t, unsigned int dim, bool *nearly_all)
 {
-	uint32_t count[DL_FABRIC_MAX_PORTS + 1] = { 0 }, all = 0, most = 0;
+	uint32_t count[DL_FABRIC_MAX_PORTS + 1] = { 0 }, all = 0, usual = 1;
 
-	for (uint32_t site = 0; site < t->nsites; site++) {
-		uint32_t sw = t->site_sw[site], n;
-
-		if (sw == DL_NONE)
-			continue;
-		n = dl_torus_group_size(t, sw, dl_torus_dir(dim, false));
-		all += n > 0;
-		count[n]++;
-		most = n && (!most || count[n] > count[most]) ? n : most;
+	for (uint32_t site = 0; site < t->nsites; site++)
+		if (t->site_sw[site] != DL_NONE)
+			count[dl_torus_group_size(t, t->site_sw[site], dl_torus_dir(dim, false))]++;
+	for (uint32_t n = 1; n <= DL_FABRIC_MAX_PORTS; n++) {
+		all += count[n];
+		usual = count[n] && count[n] >= count[usual] ? n : usual;
 	}
-	return 10 * count[most] >= 9 * all ? most : 0;
+	*nearly_all = all && 10 * count[usual] >= 9 * all;
+	return usual;
 }
 
 static void find_lacking(struct finder *n)
@@ -59,7 +56,8 @@ static void find_lacking(struct finder *n)
 	const struct dl_torus *t = n->t;
 
 	for (unsigned int d = 0; d < DIMS; d++) {
-		uint32_t usual = faults_usual_cables(t, d);
+		bool known;
+		uint32_t usual = dl_torus_usual_cables(t, d, &known);
 		unsigned int dir = dl_torus_dir(d, false);
 
 		for (uint32_t site = 0; site < t->nsites; site++) {
@@ -70,7 +68,7 @@ static void find_lacking(struct finder *n)
 			    t->site_sw[next] == DL_NONE)
 				continue;
 			has = dl_torus_group_size(t, t->site_sw[site], dir);
-			n->lacks[site * DIMS + d] = usual ? (int)usual - (int)has : !has;
+			n->lacks[site * DIMS + d] = known ? (int)usual - (int)has : !has;
 		}
 	}
 }

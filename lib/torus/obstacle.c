@@ -26,11 +26,6 @@ struct obstacle {
 	uint32_t most, least; /* switches with the most and the fewest neighbours */
 };
 
-static struct dl_torus_shown obstacle_show(const struct obstacle *o, uint32_t sw)
-{
-	return dl_torus_show_switch(o->s->f, sw);
-}
-
 /* Islands are the obstacle where the two largest are of one order. */
 static bool name_islands(const struct obstacle *o)
 {
@@ -65,8 +60,8 @@ static bool name_islands(const struct obstacle *o)
 	dl_log(o->log, DL_LOG_ERROR,
 	       "the switches form %u islands without a cable between them: %u with %s, %u with "
 	       "%s%s",
-	       islands, size[0], obstacle_show(o, in[0]).text, size[1],
-	       obstacle_show(o, in[1]).text, islands > 2 ? ", and smaller ones" : "");
+	       islands, size[0], dl_torus_show_switch(o->s->f, in[0]).text, size[1],
+	       dl_torus_show_switch(o->s->f, in[1]).text, islands > 2 ? ", and smaller ones" : "");
 	return true;
 }
 
@@ -105,7 +100,8 @@ static bool name_fat_tree(const struct obstacle *o)
 	dl_log(o->log, DL_LOG_ERROR,
 	       "the cabling is that of a fat tree: none of the %u switches with adapters, such as "
 	       "%s, is cabled to another one, but to switches without, such as %s",
-	       leaves, obstacle_show(o, leaf).text, obstacle_show(o, spine).text);
+	       leaves, dl_torus_show_switch(o->s->f, leaf).text,
+	       dl_torus_show_switch(o->s->f, spine).text);
 	return true;
 }
 
@@ -121,7 +117,7 @@ static bool name_crowded(const struct obstacle *o)
 	dl_log(o->log, DL_LOG_ERROR,
 	       "%u of %u switches have more than %d neighbours, and a torus of three dimensions "
 	       "gives no more: %s has %u",
-	       count, o->s->n, DIRS, obstacle_show(o, o->most).text,
+	       count, o->s->n, DIRS, dl_torus_show_switch(o->s->f, o->most).text,
 	       dl_torus_degree(&o->s->graph, o->most));
 	return true;
 }
@@ -150,7 +146,8 @@ static void name_damage(const struct obstacle *o)
 	dl_log(o->log, DL_LOG_ERROR,
 	       "too many faults: around none of the %u switches does the cabling show the rings of "
 	       "a torus or mesh of at most three dimensions; fewest neighbours, %u, has %s",
-	       o->s->n, dl_torus_degree(&o->s->graph, o->least), obstacle_show(o, o->least).text);
+	       o->s->n, dl_torus_degree(&o->s->graph, o->least),
+	       dl_torus_show_switch(o->s->f, o->least).text);
 }
 
 /* Is it a torus of other radices than the configuration has? */

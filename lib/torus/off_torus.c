@@ -36,11 +36,6 @@
 /* Long lists are cut: a wrong radix makes every switch unplaceable. */
 #define MAX_LISTED 8
 
-static struct dl_torus_shown off_torus_show(const struct dl_torus *t, uint32_t sw)
-{
-	return dl_torus_show_switch(t->fabric, sw);
-}
-
 /* ---- uplinks and kinds ------------------------------------------------- */
 
 static void find_uplinks(struct dl_torus *t, uint32_t *queue)
@@ -231,10 +226,11 @@ static void report_route(const struct dl_torus *t, uint32_t sw, const struct dl_
 	if (next != DL_NONE)
 		snprintf(route, sizeof(route), "; routed via %s over %u cable%s to %s",
 			 dl_torus_show_site(&t->grid, t->attachment[sw]).text, n, n == 1 ? "" : "s",
-			 off_torus_show(t, next).text);
+			 dl_torus_show_switch(t->fabric, next).text);
 	dl_log(log, kind >= DL_TORUS_UNPLACEABLE ? DL_LOG_WARNING : DL_LOG_INFO,
-	       "switch %s has no place in the %ux%ux%u grid: %s%s", off_torus_show(t, sw).text,
-	       t->grid.radix[0], t->grid.radix[1], t->grid.radix[2], what[kind], route);
+	       "switch %s has no place in the %ux%ux%u grid: %s%s",
+	       dl_torus_show_switch(t->fabric, sw).text, t->grid.radix[0], t->grid.radix[1],
+	       t->grid.radix[2], what[kind], route);
 }
 
 static void off_torus_report_doubt(const struct dl_torus *t, uint32_t sw, const struct dl_log *log)
@@ -278,7 +274,8 @@ static void report_doubtful(const struct dl_torus *t, const struct dl_log *log)
 		dl_log(log, DL_LOG_INFO,
 		       "switch %s is taken for that of %s, with one hop left: a leaf beside a "
 		       "failed switch would look the same",
-		       off_torus_show(t, sw).text, dl_torus_show_site(&t->grid, site).text);
+		       dl_torus_show_switch(t->fabric, sw).text,
+		       dl_torus_show_site(&t->grid, site).text);
 		n++;
 	}
 }

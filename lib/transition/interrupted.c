@@ -5,10 +5,6 @@
  *
  * Only LIDs with a closed entry are looked at, by the paths to them in each of the
  * three sets.  Whether SL-to-VL maps let a packet pass is left to dl_verify().
- *
- * And which pairs must reconnect: a connection keeps the SL that it was granted, and the
- * new tables are proven for the new SLs.  The old ones are for the old SLs: so new ones may
- * have to wait until the first step is over.
  */
 #include <errno.h>
 
@@ -48,23 +44,17 @@ static uint64_t interrupted_pairs(struct interruption *i, uint32_t lid)
 
 void dl_transition_changed_lids(const struct dl_tables *a, const struct dl_tables *b, bool *lids)
 {
-	for (uint32_t s = 0; s < a->fabric->nswitches; s++) {
-		for (uint32_t k = 0; k < a->stride / DL_TRANSITION_LFT_BLOCK; k++) {
-			uint64_t differ = dl_tables_lft_changes(a, b, s, k);
-
-			for (; differ; differ &= differ - 1)
-				lids[k * DL_TRANSITION_LFT_BLOCK + __builtin_ctzll(differ)] = true;
-		}
-	}
+	for (uint32_t s = 0; s < a->fabric->nswitches; s++)
+		for (uint32_t lid = dl_tables_next_change(a, b, s, 0); lid < a->stride;
+		     lid = dl_tables_next_change(a, b, s, lid + 1))
+			lids[lid] = true;
 }
 
 void dl_transition_count_ends(const struct dl_fabric *f, uint32_t *ends)
 {
 	for (uint32_t p = 0; p < f->nports; p++) {
-		uint32_t s = DL_NONE;
+		uint32_t s = dl_fabric_sender_switch(f, p);
 
-		if (f->ports[p].lid && dl_fabric_is_end_port(f, p))
-			s = dl_fabric_access_switch(f, p);
 		if (s != DL_NONE)
 			ends[s]++;
 	}
@@ -99,33 +89,6 @@ int dl_transition_interrupted(struct dl_transition *t, struct dl_transition_wave
 	dl_tables_paths_free(i.closed);
 	dl_tables_paths_free(i.opened);
 	dl_arena_free(&arena);
-	return err;
-}
-
-int dl_transition_reconnect(const struct dl_transition *t, uint64_t *pairs)
-{
-	struct dl_tables_changes sls = { 0 };
-	struct dl_fabric_match itself;
-	bool safe = true;
-	int err = dl_fabric_match(t->held->fabric, t->opened->fabric, &itself);
-
-	if (!err)
-		err = dl_tables_compare_sls(t->held, t->opened, &itself, &sls);
-	dl_fabric_match_release(&itself);
-	if (!err && sls.changed)
-		err = dl_verify_granted(t->opened, t->held, &safe);
-	*pairs = safe ? 0 : sls.changed;
-	return err;
-}
-
-int dl_transition_grants_late(const struct dl_transition *t, bool *late)
-{
-	bool safe = true;
-	int err = 0;
-
-	if (t->opened->psl && !dl_tables_same_vls(t->held, t->opened))
-		err = dl_verify_granted(t->held, t->opened, &safe);
-	*late = !safe;
 	return err;
 }
 

@@ -239,14 +239,11 @@ static void list_sources(struct crossing *c)
 	const struct dl_fabric *f = c->f;
 
 	for (uint32_t p = 0; p < f->nports; p++) {
-		uint32_t s = DL_NONE;
+		uint32_t s = dl_fabric_sender_switch(f, p);
 
-		if (f->ports[p].lid && dl_fabric_is_end_port(f, p))
-			s = dl_fabric_access_switch(f, p);
 		if (s != DL_NONE)
-			c->sources[c->nsources++] = (struct source){
-				p, s, f->ports[p].num ? f->ports[f->ports[p].peer].num : 0
-			};
+			c->sources[c->nsources++] =
+				(struct source){ p, s, dl_fabric_access_port(f, p) };
 	}
 }
 

@@ -257,8 +257,7 @@ static int orphans_list(struct orphans *o)
 	int err = 0;
 
 	for (uint32_t p = 0; p < f->nports; p++)
-		if (f->ports[p].lid && dl_fabric_is_end_port(f, p) &&
-		    dl_fabric_access_switch(f, p) != DL_NONE)
+		if (dl_fabric_sender_switch(f, p) != DL_NONE)
 			o->ends[o->nends++] = p;
 	for (uint32_t i = 0; i < o->nends && !err; i++) {
 		err = orphans_to_itself(o, o->ends[i]);

@@ -194,15 +194,10 @@ static uint64_t close_entries(struct dl_tables *closed, const struct dl_tables *
 	uint8_t *row = closed->lft + s * (size_t)closed->stride;
 	uint64_t n = 0;
 
-	for (uint32_t k = 0; k < to->stride / DL_TRANSITION_LFT_BLOCK; k++) {
-		uint64_t differ = dl_tables_lft_changes(held, to, s, k);
-
-		for (; differ; differ &= differ - 1) {
-			uint32_t lid = k * DL_TRANSITION_LFT_BLOCK + __builtin_ctzll(differ);
-
-			n += row[lid] != DL_TABLES_NO_PORT;
-			row[lid] = DL_TABLES_NO_PORT;
-		}
+	for (uint32_t lid = dl_tables_next_change(held, to, s, 0); lid < held->stride;
+	     lid = dl_tables_next_change(held, to, s, lid + 1)) {
+		n += row[lid] != DL_TABLES_NO_PORT;
+		row[lid] = DL_TABLES_NO_PORT;
 	}
 	return n;
 }
@@ -318,7 +313,7 @@ static uint64_t count_writes(const struct dl_tables *a, const struct dl_tables *
 
 	for (uint32_t s = 0; s < a->fabric->nswitches; s++)
 		for (uint32_t k = 0; k < a->stride / DL_TRANSITION_LFT_BLOCK; k++)
-			n += dl_tables_lft_changes(a, b, s, k) != 0;
+			n += dl_tables_block_differs(a, b, s, k);
 	return n;
 }
 
@@ -451,17 +446,13 @@ void dl_transition_spare(struct dl_transition *t)
 		const uint8_t *held = t->held->lft + s * (size_t)t->held->stride;
 		uint8_t *row = t->closed->lft + s * (size_t)t->closed->stride;
 
-		for (uint32_t k = 0; k < t->held->stride / DL_TRANSITION_LFT_BLOCK; k++) {
-			uint64_t shut = dl_tables_lft_changes(t->held, t->closed, s, k);
-
-			for (; shut; shut &= shut - 1) {
-				uint32_t lid = k * DL_TRANSITION_LFT_BLOCK + __builtin_ctzll(shut);
-
-				if (held[lid] > n->nports || dl_fabric_in_use(f, n, held[lid]))
-					continue;
-				row[lid] = held[lid];
-				t->entries_closed--;
-			}
+		for (uint32_t lid = dl_tables_next_change(t->held, t->closed, s, 0);
+		     lid < t->held->stride;
+		     lid = dl_tables_next_change(t->held, t->closed, s, lid + 1)) {
+			if (held[lid] > n->nports || dl_fabric_in_use(f, n, held[lid]))
+				continue;
+			row[lid] = held[lid];
+			t->entries_closed--;
 		}
 	}
 	t->writes_close = count_writes(t->held, t->closed);

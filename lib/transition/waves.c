@@ -36,7 +36,7 @@
 
 #define WAVES_ASKED 64 /* entries that are refused: what is in their way? */
 
-/* Has the plan cost enough?  A storm can take a hundred times what a cable takes. */
+/* A storm can take a hundred times what a cable takes. */
 bool dl_waves_are_spent(const struct waves *w)
 {
 	return dl_verify_moving_followed(w->moving) > w->work;

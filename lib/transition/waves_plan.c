@@ -231,6 +231,39 @@ static int waves_try_empty(struct waves *w, struct dl_transition *t)
 	return err;
 }
 
+/* ---- path SLs -------------------------------------------------------------------- */
+
+/* How many pairs must reconnect, as the new tables are not safe with the SLs of before? */
+static int waves_reconnect(const struct dl_transition *t, uint64_t *pairs)
+{
+	struct dl_tables_changes sls = { 0 };
+	struct dl_fabric_match itself;
+	bool safe = true;
+	int err = dl_fabric_match(t->held->fabric, t->opened->fabric, &itself);
+
+	if (!err)
+		err = dl_tables_compare_sls(t->held, t->opened, &itself, &sls);
+	dl_fabric_match_release(&itself);
+	if (!err && sls.changed)
+		err = dl_verify_granted(t->opened, t->held, &safe);
+	*pairs = safe ? 0 : sls.changed;
+	return err;
+}
+
+/* May what is held close a credit loop with the path SLs of the new tables? */
+static int waves_grants_late(const struct dl_transition *t, bool *late)
+{
+	bool safe = true;
+	int err = 0;
+
+	if (t->opened->psl && !dl_tables_same_vls(t->held, t->opened))
+		err = dl_verify_granted(t->held, t->opened, &safe);
+	*late = !safe;
+	return err;
+}
+
+/* ---- all --------------------------------------------------------------------------- */
+
 static void waves_sum(struct dl_transition_waves *out)
 {
 	uint64_t since = 0;
@@ -261,7 +294,7 @@ int dl_transition_waves(struct dl_transition *t, uint64_t work, struct dl_transi
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	err = dl_transition_reconnect(t, &out->reconnect_pairs);
+	err = waves_reconnect(t, &out->reconnect_pairs);
 	if (!err && (!work || t->maps_changed || out->reconnect_pairs))
 		ways = 0;
 	if (!err)
@@ -279,7 +312,7 @@ int dl_transition_waves(struct dl_transition *t, uint64_t work, struct dl_transi
 		err = waves_phases(&w, t);
 	}
 	if (!err && !out->grants_late && (out->in_phases || out->closes_groups))
-		err = dl_transition_grants_late(t, &out->grants_late);
+		err = waves_grants_late(t, &out->grants_late);
 	free(w.wanted);
 	waves_sum(out);
 	waves_leave(&w);

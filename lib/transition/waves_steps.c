@@ -28,7 +28,6 @@ void dl_waves_look_at(struct waves *w, const struct dl_verify_entry *entries, ui
 		w->entry_at[entries[k].sw] = k;
 }
 
-/* The port of a switch for a LID, as last written. */
 unsigned int dl_waves_port(const struct waves *w, const struct dl_verify_entry *entries,
 			   uint16_t lid, uint32_t s)
 {
@@ -44,12 +43,9 @@ unsigned int dl_waves_port(const struct waves *w, const struct dl_verify_entry *
 struct dl_transition_step *dl_waves_step(struct waves *w, enum dl_transition_kind kind)
 {
 	struct dl_transition_waves *out = w->out;
-	void *grown =
-		dl_array_grow(out->steps, sizeof(*out->steps), out->nsteps, 1, &out->steps_cap);
 
-	if (!grown)
+	if (!dl_array_room(out->steps, out->nsteps, 1, &out->steps_cap))
 		return NULL;
-	out->steps = grown;
 	out->steps[out->nsteps] = (struct dl_transition_step){ .kind = kind };
 	return &out->steps[out->nsteps++];
 }
@@ -60,12 +56,9 @@ static int waves_write(struct waves *w, const struct dl_verify_entry *e, uint16_
 	struct dl_transition_waves *out = w->out;
 	uint64_t block = ((uint64_t)out->nsteps << 32 | (uint64_t)e->time << 16 |
 			  lid / DL_TRANSITION_LFT_BLOCK);
-	void *grown =
-		dl_array_grow(out->moves, sizeof(*out->moves), out->nmoves, 1, &out->moves_cap);
 
-	if (!grown)
+	if (!dl_array_room(out->moves, out->nmoves, 1, &out->moves_cap))
 		return -ENOMEM;
-	out->moves = grown;
 	out->moves[out->nmoves++] =
 		(struct dl_transition_move){ out->nsteps - 1, e->time, e->sw, lid, e->after };
 	out->steps[out->nsteps - 1].writes += w->block[e->sw] != block;
@@ -109,7 +102,6 @@ static int waves_emit_time(struct waves *w, unsigned int kinds, unsigned int tim
 	return 0;
 }
 
-/* All that was planned since the last drain; detours before what is closed. */
 int dl_waves_emit(struct waves *w)
 {
 	static const unsigned int kinds[] = { 1 << DL_TRANSITION_MOVE | 1 << DL_TRANSITION_OPEN,
@@ -127,7 +119,6 @@ int dl_waves_emit(struct waves *w)
 	return err;
 }
 
-/* What was planned is written, and old packets leave. */
 int dl_waves_drain(struct waves *w)
 {
 	int err = dl_waves_emit(w);
@@ -164,7 +155,6 @@ static bool waves_is_stopped(const struct waves *w, const struct dl_verify_entry
 	return false;
 }
 
-/* Pairs to the LIDs with closed entries: those stopped by now, each once. */
 int dl_waves_count_interrupted(struct waves *w)
 {
 	uint32_t nsw = w->f->nswitches;

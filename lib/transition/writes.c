@@ -45,11 +45,8 @@ struct search {
 static int writes_add(struct search *s, uint32_t sw, unsigned int block, unsigned int position,
 		      bool multicast)
 {
-	void *grown = dl_array_grow(s->writes, sizeof(*s->writes), s->n, 1, &s->cap);
-
-	if (!grown)
+	if (!dl_array_room(s->writes, s->n, 1, &s->cap))
 		return -ENOMEM;
-	s->writes = grown;
 	s->writes[s->n++] = (struct dl_transition_write){ sw, block, position, multicast };
 	return 0;
 }
@@ -93,7 +90,7 @@ static int list_writes(struct search *s)
 
 	for (uint32_t k = 0; k < s->a->stride / DL_TRANSITION_LFT_BLOCK; k++)
 		for (uint32_t i = 0; i < nsw && !err; i++)
-			if (dl_tables_lft_changes(s->a, s->b, s->order[i], k))
+			if (dl_tables_block_differs(s->a, s->b, s->order[i], k))
 				err = writes_add(s, s->order[i], k, 0, false);
 	for (unsigned int k = 0; k < DL_TRANSITION_MFT_BLOCKS; k++) {
 		if ((!s->a->ngroups && !s->b->ngroups) || !mft_differs(s, k))

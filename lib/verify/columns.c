@@ -62,7 +62,7 @@ static int list_columns(struct dl_verify_columns *x)
 		c->root = s < net->nsw ? s : DL_NONE;
 		c->last_port = DL_TABLES_NO_PORT;
 		if (c->root != DL_NONE)
-			c->last_port = dl_verify_entry_port(f, c->owner);
+			c->last_port = dl_fabric_access_port(f, c->owner);
 	}
 	return 0;
 }

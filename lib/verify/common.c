@@ -35,12 +35,10 @@ bool dl_verify_common_fits(const struct dl_verify_common *c, const struct dl_tab
 static void find_varied(struct dl_verify_common *c, const struct dl_tables *t)
 {
 	for (uint32_t s = 0; s < c->net.nsw; s++) {
-		for (uint32_t block = 0; block < t->stride / DL_VERIFY_BLOCK; block++) {
-			uint64_t differ = dl_tables_lft_changes(c->net.t, t, s, block);
-
-			c->blocks[block] |= differ != 0;
-			for (; differ; differ &= differ - 1)
-				c->varied[block * DL_VERIFY_BLOCK + __builtin_ctzll(differ)] = true;
+		for (uint32_t lid = dl_tables_next_change(c->net.t, t, s, 0);
+		     lid < c->net.t->stride; lid = dl_tables_next_change(c->net.t, t, s, lid + 1)) {
+			c->blocks[lid / DL_VERIFY_BLOCK] = true;
+			c->varied[lid] = true;
 		}
 	}
 }

@@ -155,7 +155,7 @@ static uint32_t local_sender(const struct search *h, const struct dl_tables_mcas
 
 	for (uint32_t i = net->end_first[s + 1]; i-- > net->end_first[s];) {
 		uint32_t src = net->end_ports[i];
-		unsigned int in = dl_verify_entry_port(net->f, src), got;
+		unsigned int in = dl_fabric_access_port(net->f, src), got;
 
 		if ((!in && !in_mask(g, s, 0)) || !(net->end_passes[src] >> sl & 1))
 			continue;

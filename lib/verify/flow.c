@@ -104,7 +104,7 @@ uint32_t dl_verify_flow_inject(struct dl_verify_flow *f, const struct dl_verify_
 		if (port == c->owner)
 			continue;
 		if (f->sls_of) {
-			unsigned int in = dl_verify_entry_port(net->f, port);
+			unsigned int in = dl_fabric_access_port(net->f, port);
 
 			src = (struct dl_verify_source){ .sls = net->end_passes[port] };
 			sent = flow_inject(f, &src, f->sls_of(f->context, port, c->lid), NULL,

@@ -234,9 +234,6 @@ void dl_verify_net_release(struct dl_verify_net *net);
 struct dl_verify_source dl_verify_net_source(const struct dl_verify_net *net, uint32_t s,
 					     uint32_t end_port);
 
-/* The port of its access switch through which an end port sends. */
-unsigned int dl_verify_entry_port(const struct dl_fabric *f, uint32_t end_port);
-
 static inline uint32_t dl_verify_net_links(const struct dl_verify_net *net, uint32_t sw)
 {
 	return net->links.first[sw + 1] - net->links.first[sw];

@@ -114,16 +114,16 @@ static void find_added(struct mixing *w)
 
 	for (uint32_t s = 0; s < w->net->nsw; s++) {
 		for (uint32_t block = 0; block < t->stride / DL_VERIFY_BLOCK; block++) {
-			uint64_t differ = w->common->blocks[block] ?
-						  dl_tables_lft_changes(t, with, s, block) :
-						  0;
+			uint32_t lid = block * DL_VERIFY_BLOCK, end = lid + DL_VERIFY_BLOCK;
 
-			for (; differ; differ &= differ - 1) {
-				uint32_t lid = block * DL_VERIFY_BLOCK + __builtin_ctzll(differ);
+			if (!w->common->blocks[block] ||
+			    !dl_tables_block_differs(t, with, s, block))
+				continue;
+			for (; lid < end; lid++) {
+				unsigned int port = dl_tables_lft(with, s, lid);
 
-				w->added[lid] |= dl_verify_net_link(w->net, s,
-								    dl_tables_lft(with, s, lid)) !=
-						 DL_NONE;
+				w->added[lid] |= dl_tables_lft(t, s, lid) != port &&
+						 dl_verify_net_link(w->net, s, port) != DL_NONE;
 			}
 		}
 	}

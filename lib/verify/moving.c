@@ -327,14 +327,10 @@ static int moving_count_lids(struct dl_verify_moving *m, const struct moving_cou
 	const struct dl_tables *held = m->held;
 	struct moving_lid *l;
 
-	for (uint32_t s = 0; s < m->net.nsw; s++) {
-		for (uint32_t k = 0; k < held->stride / DL_VERIFY_BLOCK; k++) {
-			uint64_t differ = dl_tables_lft_changes(held, m->opened, s, k);
-
-			for (; differ; differ &= differ - 1)
-				n->moving[k * DL_VERIFY_BLOCK + __builtin_ctzll(differ)]++;
-		}
-	}
+	for (uint32_t s = 0; s < m->net.nsw; s++)
+		for (uint32_t lid = dl_tables_next_change(held, m->opened, s, 0);
+		     lid < held->stride; lid = dl_tables_next_change(held, m->opened, s, lid + 1))
+			n->moving[lid]++;
 	for (uint32_t i = 0; i < m->change->nextra; i++)
 		n->moving[m->change->extra[i].lid]++;
 	for (uint32_t i = 0; i < m->change->nearlier; i++)

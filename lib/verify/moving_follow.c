@@ -15,7 +15,6 @@ static uint32_t moving_pair(const struct dl_verify_net *net, uint32_t from, uint
 	return net->far[from].dep + to - net->links.first[net->links.link[from].to];
 }
 
-/* Where a word of a pair's matrix stands in deps[], live[] and found[]. */
 size_t dl_verify_moving_word(const struct dl_verify_moving *m, const struct moving_dep *d)
 {
 	return moving_pair(&m->net, d->from, d->to) * (size_t)m->net.words + d->word;
@@ -95,7 +94,6 @@ static bool moving_add(struct dl_verify_moving *m, const struct moving_dep *d, s
 	return true;
 }
 
-/* Insert the bits of some words, or nothing. */
 bool dl_verify_moving_add(struct dl_verify_moving *m, const struct moving_dep *deps, uint32_t n,
 			  bool ordered)
 {
@@ -253,10 +251,6 @@ void dl_verify_moving_mark(struct dl_verify_moving *m, const struct moving_lid *
 		m->entry_at[l->entries[k].sw] = here ? k + 1 : 0;
 }
 
-/*
- * What all packets to a LID since the last drain make wait for what, beyond what is
- * permanent: into edges[], with their bits.  found[] is clear before and after.
- */
 void dl_verify_moving_follow(struct dl_verify_moving *m, const struct moving_lid *l)
 {
 	const struct dl_verify_column c = moving_column(l);

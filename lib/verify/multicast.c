@@ -300,7 +300,7 @@ static struct place place_of_source(const struct spread *sp, uint32_t src)
 	const struct dl_fabric *f = sp->net->f;
 	uint32_t s = dl_fabric_access_switch(f, src);
 
-	return (struct place){ s, dl_verify_entry_port(f, src),
+	return (struct place){ s, dl_fabric_access_port(f, src),
 			       dl_fabric_switch_node(f, s)->nports };
 }
 

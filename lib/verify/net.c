@@ -26,13 +26,6 @@
 
 #include "verify/internal.h"
 
-unsigned int dl_verify_entry_port(const struct dl_fabric *f, uint32_t end_port)
-{
-	const struct dl_fabric_port *p = &f->ports[end_port];
-
-	return p->num ? f->ports[p->peer].num : 0;
-}
-
 /* ---- links ------------------------------------------------------------- */
 
 /* Number the next hops and the pairs of links of each switch. */
@@ -287,7 +280,7 @@ struct dl_verify_source dl_verify_net_source(const struct dl_verify_net *net, ui
 					     uint32_t end_port)
 {
 	return (struct dl_verify_source){
-		.row = dl_verify_net_row(net, s, dl_verify_entry_port(net->f, end_port), 0),
+		.row = dl_verify_net_row(net, s, dl_fabric_access_port(net->f, end_port), 0),
 		.psl = net->sls || !net->t->psl ? DL_NONE : net->t->psl_src[end_port],
 		.count = 1,
 		.sls = net->end_passes[end_port],

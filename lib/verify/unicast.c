@@ -87,7 +87,7 @@ static void check_last_hop(struct pass *p, const struct dl_verify_column *c)
 	for (uint32_t i = net->end_first[root]; i < net->end_first[root + 1]; i++) {
 		uint32_t src = net->end_ports[i];
 		uint32_t class = net->t->psl ? net->t->psl_src[src] : DL_NONE;
-		uint32_t at = dl_verify_net_row(net, root, dl_verify_entry_port(net->f, src),
+		uint32_t at = dl_verify_net_row(net, root, dl_fabric_access_port(net->f, src),
 						c->last_port);
 		uint16_t passed = net->passes[net->rows[at]] & net->end_passes[src];
 		uint16_t sls = src == c->owner ? 0 : source_sls(p, c, class);
@@ -160,7 +160,7 @@ static void audit_source(struct pass *p, const struct dl_verify_column *c, uint3
 	uint32_t got = 0;
 
 	if (s == root || p->flow.stops[s].next != DL_NONE) {
-		uint32_t row = dl_verify_net_row(net, s, dl_verify_entry_port(net->f, src), out);
+		uint32_t row = dl_verify_net_row(net, s, dl_fabric_access_port(net->f, src), out);
 
 		got = (net->end_passes[src] | FORWARDED) & unicast_passes(net, row);
 		if (s != root)

@@ -14,7 +14,7 @@ int dl_verify_walk_start(const struct dl_verify_net *net, struct dl_verify_walk 
 	w->sw = dl_fabric_access_switch(net->f, w->src);
 	if (w->sw == DL_NONE)
 		return -1 - DL_VERIFY_UNATTACHED;
-	w->in = dl_verify_entry_port(net->f, w->src);
+	w->in = dl_fabric_access_port(net->f, w->src);
 	if (w->sl != DL_TABLES_NO_SL && !(net->end_passes[w->src] >> w->sl & 1))
 		return -1 - DL_VERIFY_NO_VL;
 	return 0;

@@ -105,13 +105,6 @@ static json_t *cabling_end(const struct cabling *c, uint32_t port)
 			 "port", p->num);
 }
 
-static json_t *cabling_planned_end(const struct cabling *c, uint32_t port)
-{
-	return json_pack("{s:o, s:i}", "name",
-			 tool_json_text(dl_fabric_node_name(c->plan, c->plan->ports[port].node)),
-			 "port", c->plan->ports[port].num);
-}
-
 static void cabling_say(struct cabling *c, const char *what, json_t *from, json_t *to,
 			json_t *stays)
 {
@@ -159,8 +152,8 @@ static void cabling_bring(struct cabling *c, uint32_t port)
 {
 	uint32_t a = dl_fabric_match_port(&c->there, port), b = cabling_far(c, port);
 	uint32_t x = a == DL_NONE ? DL_NONE : c->peer[a], y = b == DL_NONE ? DL_NONE : c->peer[b];
-	json_t *from = cabling_planned_end(c, port);
-	json_t *to = cabling_planned_end(c, c->plan->ports[port].peer);
+	json_t *from = tool_json_named_port(c->plan, port);
+	json_t *to = tool_json_named_port(c->plan, c->plan->ports[port].peer);
 
 	if (x != DL_NONE && x == b)
 		;

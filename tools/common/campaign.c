@@ -22,10 +22,11 @@
 #include <unistd.h>
 
 #include "campaign.h"
+#include "tool.h"
 #include "dateline/base.h"
 
 #define MAX_THREADS 1024
-#define PROGRESS_NS 200000000 /* between two calls of progress() */
+#define PROGRESS_NS 200000000 /* between two looks at how far it is */
 #define MOMENT 0.3	      /* seconds, after an interrupt */
 
 static volatile sig_atomic_t interrupted;
@@ -47,6 +48,7 @@ struct job {
 	bool closed; /* results that come do not count */
 	int err;
 	struct dl_task *tasks; /* a thread each */
+	struct tool_progress progress;
 };
 
 static void campaign_interrupt(int signal)
@@ -127,9 +129,10 @@ static void campaign_wait_for_threads(struct job *j)
 		at.tv_sec += at.tv_nsec / 1000000000;
 		at.tv_nsec %= 1000000000;
 		pthread_cond_timedwait(&j->end, &j->lock, &at);
-		if (j->c.progress)
-			j->c.progress(j->c.shared, j->finished, j->mine);
+		if (j->c.shown)
+			tool_progress(&j->progress, j->c.shown, "", j->finished, j->mine);
 	}
+	tool_progress(&j->progress, NULL, "", 0, 0);
 	j->closed = true;
 	abandoned = j->running;
 	pthread_mutex_unlock(&j->lock);

@@ -30,8 +30,7 @@ struct campaign {
 	 */
 	int (*run)(void *worker, uint64_t item, void *result);
 
-	/* May be NULL.  Called now and then, by one thread, while it runs. */
-	void (*progress)(void *shared, uint64_t done, uint64_t total);
+	const char *shown; /* what the terminal calls items while it runs; NULL: nothing */
 };
 
 /* Is this the process that prints?  With MPI: rank 0. */

@@ -97,6 +97,13 @@ json_t *tool_json_port(const struct dl_fabric *f, uint32_t port)
 			 f->ports[port].num);
 }
 
+json_t *tool_json_named_port(const struct dl_fabric *f, uint32_t port)
+{
+	return json_pack("{s:o, s:i}", "name",
+			 tool_json_text(dl_fabric_node_name(f, f->ports[port].node)), "port",
+			 f->ports[port].num);
+}
+
 json_t *tool_json_coord(const struct dl_torus_grid *g, uint32_t site)
 {
 	uint32_t c[DL_TORUS_DIMS];

@@ -177,7 +177,6 @@ static bool by_number(const struct find *f, const char *text, struct find_result
 	return true;
 }
 
-/* A node's first end port that has a LID, else its first one. */
 static uint32_t end_port_of(const struct dl_fabric *f, uint32_t node)
 {
 	const struct dl_fabric_node *n = &f->nodes[node];

@@ -80,16 +80,17 @@ json_t *diff_cables(const struct diff *d)
 	struct lists l = lists_new();
 
 	for (uint32_t p = 0; p < a->nports; p++) {
-		uint32_t q = is_cable(a, p) ? dl_fabric_match_port(&d->there, p) : DL_NONE;
-		const struct dl_fabric_port *x = &a->ports[p], *y = &b->ports[q];
+		const struct dl_fabric_port *x = &a->ports[p], *y;
+		uint32_t q;
 
 		if (!is_cable(a, p))
 			continue;
-		if (q == DL_NONE || y->peer == DL_NONE ||
-		    dl_fabric_match_port(&d->there, x->peer) != y->peer) {
+		if (!dl_fabric_match_has_cable(&d->there, p)) {
 			json_array_append_new(l.removed, diff_cable_json(a, p));
 			continue;
 		}
+		q = dl_fabric_match_port(&d->there, p);
+		y = &b->ports[q];
 		if (x->width == y->width && x->speed == y->speed)
 			continue;
 		json_array_append_new(l.changed,
@@ -97,14 +98,9 @@ json_t *diff_cables(const struct diff *d)
 								    diff_speed_json(x)),
 						     "new", diff_speed_json(y)));
 	}
-	for (uint32_t q = 0; q < b->nports; q++) {
-		uint32_t p = is_cable(b, q) ? dl_fabric_match_port(&d->back, q) : DL_NONE;
-
-		if (is_cable(b, q) &&
-		    (p == DL_NONE || a->ports[p].peer == DL_NONE ||
-		     dl_fabric_match_port(&d->back, b->ports[q].peer) != a->ports[p].peer))
+	for (uint32_t q = 0; q < b->nports; q++)
+		if (is_cable(b, q) && !dl_fabric_match_has_cable(&d->back, q))
 			json_array_append_new(l.added, diff_cable_json(b, q));
-	}
 	return lists_json(&l);
 }
 
@@ -138,14 +134,6 @@ struct diff_axes {
 	bool back[DL_TORUS_DIMS];
 };
 
-/* The switch of the new fabric that is switch s of the old one, or DL_NONE. */
-static uint32_t diff_switch(const struct diff *d, uint32_t s)
-{
-	uint32_t node = d->there.node[d->from->fabric->switches[s]];
-
-	return node == DL_NONE ? DL_NONE : d->to->fabric->nodes[node].sw;
-}
-
 /* Do these axes turn all old coordinates into the new ones?  The first switch gives shifts. */
 static bool diff_axes_fit(const struct diff *d, struct diff_axes *a)
 {
@@ -157,7 +145,7 @@ static bool diff_axes_fit(const struct diff *d, struct diff_axes *a)
 		if (x->radix[a->dim[i]] != y->radix[i] || x->mesh[a->dim[i]] != y->mesh[i])
 			return false;
 	for (uint32_t s = 0; s < d->from->fabric->nswitches; s++) {
-		uint32_t other = diff_switch(d, s);
+		uint32_t other = dl_fabric_match_switch(&d->there, s);
 		bool had = tool_coords_of(&d->from->coords, s, from);
 
 		if (other == DL_NONE)
@@ -219,7 +207,8 @@ json_t *diff_coords(const struct diff *d)
 	for (uint32_t s = 0;
 	     x->site && y->site && x->certain == y->certain && s < d->from->fabric->nswitches;
 	     s++) {
-		uint32_t other = diff_switch(d, s), from[DL_TORUS_DIMS], to[DL_TORUS_DIMS];
+		uint32_t other = dl_fabric_match_switch(&d->there, s), from[DL_TORUS_DIMS],
+			 to[DL_TORUS_DIMS];
 		bool had, has;
 
 		if (other == DL_NONE)

@@ -14,7 +14,6 @@
 struct job {
 	const struct dl_emu_scenario *scenario;
 	const struct emulate_sweep *sweep;
-	struct tool_progress progress;
 };
 
 double emulate_cpu(void)
@@ -56,13 +55,6 @@ static int emulate_sweep_run_point(void *worker, uint64_t item, void *result)
 	return err;
 }
 
-static void emulate_sweep_show_progress(void *shared, uint64_t done, uint64_t total)
-{
-	struct job *j = shared;
-
-	tool_progress(&j->progress, "points", "", done, done < total ? total : 0);
-}
-
 int emulate_sweep(const struct dl_emu_scenario *scenario, const struct emulate_sweep *s,
 		  struct emulate_point **out, uint32_t *n)
 {
@@ -75,7 +67,7 @@ int emulate_sweep(const struct dl_emu_scenario *scenario, const struct emulate_s
 		.start = emulate_sweep_start,
 		.stop = emulate_sweep_stop,
 		.run = emulate_sweep_run_point,
-		.progress = s->show ? emulate_sweep_show_progress : NULL,
+		.shown = s->show ? "points" : NULL,
 	};
 	bool *done = calloc(c.nitems, sizeof(*done)), interrupted;
 	int err = -ENOMEM;

@@ -140,17 +140,10 @@ static int grow_route(struct grow_walk *w, const char *avoid, struct grow_now *n
 
 /* ---- the work -------------------------------------------------------- */
 
-static json_t *grow_port_json(const struct dl_fabric *f, uint32_t port)
-{
-	return json_pack("{s:o, s:i}", "name",
-			 tool_json_text(dl_fabric_node_name(f, f->ports[port].node)), "port",
-			 f->ports[port].num);
-}
-
 static json_t *grow_cable_json(const struct dl_fabric *f, const struct grow_cable *c)
 {
-	return json_pack("{s:o, s:o}", "from", grow_port_json(f, c->a), "to",
-			 grow_port_json(f, c->b));
+	return json_pack("{s:o, s:o}", "from", tool_json_named_port(f, c->a), "to",
+			 tool_json_named_port(f, c->b));
 }
 
 /* The end that two cables share, or DL_NONE. */
@@ -188,10 +181,10 @@ static void grow_moves(const struct grow_plan *p, uint32_t was, uint32_t is, jso
 		end = grow_shared(old, &p->cables[k]);
 		json_array_append_new(
 			moves,
-			json_pack("{s:o, s:o, s:o}", "stays", grow_port_json(f, end), "from",
-				  grow_port_json(f, old->a == end ? old->b : old->a), "to",
-				  grow_port_json(f, p->cables[k].a == end ? p->cables[k].b :
-									    p->cables[k].a)));
+			json_pack("{s:o, s:o, s:o}", "stays", tool_json_named_port(f, end), "from",
+				  tool_json_named_port(f, old->a == end ? old->b : old->a), "to",
+				  tool_json_named_port(f, p->cables[k].a == end ? p->cables[k].b :
+										  p->cables[k].a)));
 	}
 	for (uint32_t k = 0; used && k < p->ncables; k++)
 		if (!used[k] && !grow_alive(&p->cables[k], was) && grow_alive(&p->cables[k], is))

@@ -17,9 +17,10 @@
 #include "tools/coords/coords.h"
 #include "tools/common/hosts.h"
 
-#define MATRIX_MAX 8192 /* hosts: 67 million pairs */
-#define MAX_NAMED 20	/* of the hosts that are left out */
-#define FAR 16384	/* what a choice takes for the hops where no packet arrives */
+#define MATRIX_MAX 8192	   /* hosts: 67 million pairs */
+#define MAX_NAMED 20	   /* of the hosts that are left out */
+#define NO_HOPS UINT16_MAX /* packets do not arrive */
+#define FAR 16384	   /* what a choice takes for the hops where no packet arrives */
 
 struct request {
 	struct tool_input_options input;
@@ -40,7 +41,7 @@ struct hops {
 	uint32_t *at;	/* by switch: its place, or DL_NONE */
 	uint32_t *port; /* by place: port of its first host */
 	uint32_t nplaces;
-	uint16_t *hops; /* [from * nplaces + to] */
+	uint16_t *hops; /* [to * nplaces + from] */
 	bool *listed;	/* by port index */
 	const struct dl_log *log;
 	bool named;	   /* by --hosts */
@@ -228,37 +229,34 @@ static int compare_lids(const void *a, const void *b, void *hops)
 	return ports[h->port[x]].lid - ports[h->port[y]].lid;
 }
 
-/* A few places at a time: the hops to each come from all switches. */
 static int count_by_tables(struct hops *h, const struct dl_log *log)
 {
-	enum { BLOCK = 64 };
-	uint32_t nswitches = h->in->fabric->nswitches;
-	uint16_t *rows = malloc(BLOCK * (size_t)nswitches * sizeof(*rows)), lids[BLOCK];
 	uint32_t *places = calloc(h->nplaces, sizeof(*places));
-	int err = rows && places ? 0 : -ENOMEM;
+	struct dl_tables_paths *paths = NULL;
+	int err = places ? dl_tables_paths_new(h->in->snapshot.tables, &paths) : -ENOMEM;
 
 	for (uint32_t p = 0; !err && p < h->nplaces; p++)
 		places[p] = p;
 	if (!err)
 		qsort_r(places, h->nplaces, sizeof(*places), compare_lids, h);
-	for (uint32_t to = 0; !err && to < h->nplaces; to += BLOCK) {
-		uint32_t n = h->nplaces - to < BLOCK ? h->nplaces - to : BLOCK;
+	for (uint32_t i = 0; !err && i < h->nplaces; i++) {
+		uint16_t lid = h->in->fabric->ports[h->port[places[i]]].lid;
+		uint16_t *out = &h->hops[places[i] * (size_t)h->nplaces];
 
-		dl_progress(log, "counting hops", " switches", to, h->nplaces);
-		for (uint32_t i = 0; i < n; i++)
-			lids[i] = h->in->fabric->ports[h->port[places[to + i]]].lid;
-		err = dl_tables_hops(h->in->snapshot.tables, lids, n, rows);
-		for (uint32_t from = 0; !err && from < h->nplaces; from++) {
-			uint16_t *out = &h->hops[from * (size_t)h->nplaces];
+		dl_progress(log, "counting hops", " switches", i, h->nplaces);
+		if (lid)
+			dl_tables_paths_to(paths, lid);
+		for (uint32_t from = 0; from < h->nplaces; from++) {
+			uint32_t sw = switch_of(h, from);
 
-			for (uint32_t i = 0; i < n; i++)
-				out[places[to + i]] =
-					rows[i * (size_t)nswitches + switch_of(h, from)];
+			out[from] = lid && dl_tables_paths_arrive(paths, sw) ?
+					    dl_tables_paths_length(paths, sw) - 1 :
+					    NO_HOPS;
 		}
 	}
 	dl_progress(log, "counting hops", " switches", 1, 1);
+	dl_tables_paths_free(paths);
 	free(places);
-	free(rows);
 	return err;
 }
 
@@ -279,15 +277,15 @@ static uint16_t hops_between(const struct hops *h, uint32_t a, uint32_t b)
 	uint32_t from = h->hosts[a].place, to = h->hosts[b].place;
 
 	/* Some tables have no entry for a switch's own hosts. */
-	return from == to ? 0 : h->hops[from * (size_t)h->nplaces + to];
+	return from == to ? 0 : h->hops[to * (size_t)h->nplaces + from];
 }
 
 /* ---- the choice ---------------------------------------------------------- */
 
 static uint16_t both_ways(const struct hops *h, uint32_t p, uint32_t q)
 {
-	uint16_t there = h->hops[p * (size_t)h->nplaces + q];
-	uint16_t back = h->hops[q * (size_t)h->nplaces + p];
+	uint16_t there = h->hops[q * (size_t)h->nplaces + p];
+	uint16_t back = h->hops[p * (size_t)h->nplaces + q];
 
 	return p == q ? 0 : (there < FAR ? there : FAR) + (back < FAR ? back : FAR);
 }
@@ -360,7 +358,7 @@ static struct sums hops_add_up(const struct hops *h, uint32_t n)
 			uint16_t hops = hops_between(h, a, b);
 
 			s.pairs += a != b;
-			if (hops == DL_TABLES_NO_HOPS) {
+			if (hops == NO_HOPS) {
 				s.lost++;
 				continue;
 			}
@@ -459,7 +457,7 @@ static void hops_print_row(const struct hops *h, uint32_t from, const char *betw
 		}
 		for (size_t i = 0; i < gap; i++)
 			text[len++] = between[i];
-		if (hops == DL_TABLES_NO_HOPS)
+		if (hops == NO_HOPS)
 			len += snprintf(text + len, 8, "%s", none);
 		else if (hops > 99)
 			len += snprintf(text + len, 8, "%u", hops);

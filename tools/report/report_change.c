@@ -33,17 +33,13 @@ static json_t *only_nodes(const struct report_page *p, const uint32_t *node, boo
 /* Cables of d's one page that the other lacks. */
 static json_t *only_cables(const struct report_page *p, const struct dl_fabric_match *d)
 {
-	const struct dl_fabric *f = p->fabric, *o = d->to;
+	const struct dl_fabric *f = p->fabric;
 	json_t *list = json_array();
 
 	for (uint32_t a = 0; a < f->nports; a++) {
-		uint32_t b = f->ports[a].peer, there;
+		uint32_t b = f->ports[a].peer;
 
-		if (b == DL_NONE || b < a)
-			continue;
-		there = dl_fabric_match_port(d, a);
-		if (there != DL_NONE && o->ports[there].peer != DL_NONE &&
-		    o->ports[there].peer == dl_fabric_match_port(d, b))
+		if (b == DL_NONE || b < a || dl_fabric_match_has_cable(d, a))
 			continue;
 		json_array_append_new(list,
 				      json_pack("[oo]", tool_json_placed_port(p->coords, f, a),

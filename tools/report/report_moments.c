@@ -48,9 +48,8 @@ static int moments_load(const struct report_page *now, const struct report_page 
 
 	for (uint32_t w = 0; !err && w < 2 * now->ncables; w++) {
 		const uint32_t *ends = now->cables[w / 2].port;
+		bool same = dl_fabric_match_has_cable(there, ends[w % 2]);
 		uint32_t out = dl_fabric_match_port(there, ends[w % 2]);
-		uint32_t peer = out == DL_NONE ? DL_NONE : then->fabric->ports[out].peer;
-		bool same = peer != DL_NONE && peer == dl_fabric_match_port(there, ends[!(w % 2)]);
 
 		json_array_append_new(flows, json_integer(same ? (json_int_t)load.flows[out] : -1));
 	}

@@ -21,15 +21,6 @@ struct request {
 	struct tool_names fail;
 };
 
-static int read_weights(const struct dl_setting *setting, void *to, const char *text, char *why,
-			size_t size)
-{
-	struct request *r = to;
-
-	(void)setting, (void)why, (void)size; /* it says what is expected */
-	return dl_route_weights_parse(text, r->options.weights) ? 0 : -EINVAL;
-}
-
 #define MEMBER(member) DL_MEMBER(struct request, member)
 
 static const struct dl_setting options[] = {
@@ -50,7 +41,7 @@ static const struct dl_setting options[] = {
 	  .arg = "keep|none|all",
 	  .doc = "Multicast groups: those of the snapshot that is routed (default), none, or "
 		 "one of all adapters, at MLID 0xC000" },
-	{ "qos-weights", .call = read_weights, .arg = "A:B",
+	{ "qos-weights", MEMBER(options.weights), .call = dl_route_read_weights, .arg = "A:B",
 	  .expected = "two weights A:B, each 1 to 255",
 	  .doc = "Shares of QoS levels 0 and 1 in VL arbitration (1:1)" },
 	{ "high-limit", DL_SETTING_NUMBER, MEMBER(options.high_limit), 0, 255, .arg = "N",

@@ -370,13 +370,6 @@ static int whatif_start(void *shared, void **worker)
 
 /* ---- all of them --------------------------------------------------------- */
 
-static void whatif_show_progress(void *shared, uint64_t done, uint64_t total)
-{
-	struct whatif *w = shared;
-
-	tool_progress(&w->progress, "scenarios", "", done, done < total ? total : 0);
-}
-
 /* Without a configuration: as if one had been written for the whole fabric. */
 static int whatif_describe(struct tool_input *whole)
 {
@@ -423,7 +416,7 @@ static int whatif_run_all(const struct tool *tool, struct request *r, int *statu
 	uint64_t judged = 0;
 
 	if (tool_shows_progress(tool) && campaign_is_leader())
-		c.progress = whatif_show_progress;
+		c.shown = "scenarios";
 	start_time = dl_clock_monotonic();
 	w->has_spare = w->nitems == 1 && c.threads > 1;
 	if (!err)
@@ -433,7 +426,6 @@ static int whatif_run_all(const struct tool *tool, struct request *r, int *statu
 	if (!err && !interrupted)
 		err = whatif_transitions_end(w);
 	seconds = dl_clock_monotonic() - start_time;
-	tool_progress(&w->progress, NULL, "", 0, 0);
 	for (uint64_t i = 0; !err && i < w->nitems; i++) {
 		if (!done[i] || !outcomes[i].connected)
 			continue;

@@ -32,7 +32,6 @@ struct whatif {
 	uint64_t nitems;
 	uint64_t *first; /* exhaustive: by set of switches, its first item */
 	uint64_t nsets;
-	struct tool_progress progress;
 	uint32_t worst; /* so many are named */
 	bool csv;
 	bool transitions;

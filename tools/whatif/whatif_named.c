@@ -55,9 +55,7 @@ static void named_count_sources(struct named_counter *c)
 	const struct dl_fabric *f = c->left.from;
 
 	for (uint32_t p = 0; p < f->nports; p++) {
-		uint32_t sw = f->ports[p].lid && dl_fabric_is_end_port(f, p) ?
-				      dl_fabric_access_switch(f, p) :
-				      DL_NONE;
+		uint32_t sw = dl_fabric_sender_switch(f, p);
 		uint32_t now = dl_fabric_match_port(&c->left, p);
 
 		if (sw == DL_NONE)

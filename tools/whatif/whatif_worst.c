@@ -12,13 +12,6 @@
 
 #include "whatif.h"
 
-static json_t *whatif_port_json(const struct dl_fabric *f, uint32_t port)
-{
-	return json_pack("{s:o, s:i}", "name",
-			 tool_json_text(dl_fabric_node_name(f, f->ports[port].node)), "port",
-			 f->ports[port].num);
-}
-
 static json_t *switch_json(const struct dl_torus *t, uint32_t sw)
 {
 	return json_pack("{s:o, s:o}", "name",
@@ -46,9 +39,9 @@ static json_t *scenario_json(const struct whatif *w, struct whatif_failures *f,
 	for (uint32_t i = 0; i < f->ncables; i++)
 		json_array_append_new(
 			cables, json_pack("{s:o, s:o}", "from",
-					  whatif_port_json(t->fabric, f->cables[i]), "to",
-					  whatif_port_json(t->fabric,
-							   t->fabric->ports[f->cables[i]].peer)));
+					  tool_json_named_port(t->fabric, f->cables[i]), "to",
+					  tool_json_named_port(
+						  t->fabric, t->fabric->ports[f->cables[i]].peer)));
 	return json_pack("{s:I, s:o, s:o, s:b, s:s, s:b, s:o, s:o, s:o, s:s}", "sample",
 			 (json_int_t)item, "switches", switches, "cables", cables, "connected",
 			 o->connected, "classic", whatif_classic(o), "routed", o->proven,

@@ -49,14 +49,9 @@
  * assumed: that end ports consume what they receive, that every packet uses
  * its path SL, and that the switches hold these tables or a part of them.
  *
- * The switches hold a part of them as soon as they are to be used, although a
- * subnet manager writes block after block and knows no order that would be safe
- * (rules A14; the proof stands in lib/transition/plan.c).  First only those old
- * entries stay that the new tables have, too: all that is written then is a
- * part of the old tables, which were verified.  When old packets have left, the
- * new entries are written: a part of these.  It helps to change little, as
- * this search does: what does not change is never closed.  Path SLs never
- * change, nor do SL-to-VL maps while the number of VLs does not, all entries
+ * How the switches come from earlier tables to these is no part of this search
+ * (rules A14, lib/transition/plan.c), but it helps to change little.  Path SLs
+ * never change, nor do SL-to-VL maps while the number of VLs does not, all entries
  * that failures leave good stay as they are, and repairs of one failure are
  * looked for in the same order when another one comes, so that most are found
  * again.

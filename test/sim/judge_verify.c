@@ -133,7 +133,7 @@ static void copy_path_sls(struct sim *sim, struct dl_tables *t)
 			t->psl[i] = (uint8_t)__builtin_ctz(j->granted[i]);
 }
 
-static bool has_leftovers(const struct sim *sim)
+bool sim_judge_has_leftovers(const struct sim *sim)
 {
 	return sim->judge->first_leaving < sim->judge->nleaving;
 }
@@ -165,7 +165,7 @@ static void find_lost(struct sim *sim, const struct dl_verify_result *v)
 static void compare(struct sim *sim, const struct dl_verify_result *v, bool must_deliver)
 {
 	const struct sim_judge *j = sim->judge;
-	bool loop = v->credit_loop, alike = !has_leftovers(sim);
+	bool loop = v->credit_loop, alike = !sim_judge_has_leftovers(sim);
 
 	/* A sick switch forwards on, which the verifier leaves out. */
 	for (uint32_t i = 0; i < sim->nnodes; i++)

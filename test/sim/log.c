@@ -37,16 +37,29 @@ static bool has_rivals(const struct sim *sim)
 	return n > 1 || behind;
 }
 
+/*
+ * A sweep that is not proven writes on after it has said so; and packets that it has left over
+ * may meet what comes later.
+ */
+static bool is_admitted(struct sim *sim)
+{
+	bool unproven = false, astray = false;
+
+	for (uint32_t i = 0; i < sim->nsms; i++) {
+		const struct sim_sm *sm = &sim->sms[i];
+
+		unproven |= sm->pid && sm->unproven == sm->sweep_at;
+		astray |= sm->pid && sm->astray;
+	}
+	sim->log.admitted = unproven || (sim->log.admitted && sim_judge_has_leftovers(sim));
+	return astray || sim->log.admitted;
+}
+
 void sim_log_unsafe(struct sim *sim, enum sim_finding what, const char *text)
 {
 	struct sim_log *l = &sim->log;
-	bool admitted = has_rivals(sim);
 
-	/* A sweep that is not proven writes on after it has said so. */
-	for (uint32_t i = 0; i < sim->nsms; i++)
-		admitted |= sim->sms[i].pid &&
-			    (sim->sms[i].unproven == sim->sms[i].sweep_at || sim->sms[i].astray);
-	if (admitted) {
+	if (has_rivals(sim) || is_admitted(sim)) {
 		sim->admitted++;
 		return;
 	}
@@ -133,6 +146,7 @@ static void read_transition(struct sim *sim, struct sim_sm *sm, const char *line
 	if (strstr(line, "not proven")) {
 		sim->unproven++;
 		sm->unproven = sm->sweep_at;
+		sim->log.admitted = true;
 		/* OpenSM looks along old paths at first, and believes what it sees for a sweep. */
 		if (was_undisturbed(sim, sm) && (sim->swapped_at < sm->up_before ||
 						 !strstr(line, "the cables that OpenSM saw")))

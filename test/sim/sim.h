@@ -235,6 +235,7 @@ struct sim_held {
 struct sim_log {
 	struct sim_held held[16];
 	uint32_t nheld; /* may be more than there is room for */
+	bool admitted;	/* packets may be left over from what was not called proven */
 };
 
 /* ---- all of it ---------------------------------------------------------------- */
@@ -560,6 +561,8 @@ uint64_t sim_judge_interrupted(struct sim *sim, uint64_t *adapters);
 
 /* What packets that met entries which are gone make PortXmitWait of a switch's port. */
 uint32_t sim_judge_xmit_wait(const struct sim *sim, uint32_t port);
+
+bool sim_judge_has_leftovers(const struct sim *sim);
 
 /* Compare with the full verifier. */
 void sim_judge_verify(struct sim *sim, bool must_deliver);

@@ -600,11 +600,9 @@ static void spare_port(osm_switch_t *sw, unsigned int out)
 	p->need_update = 0;
 	memset(p->vl_arb, 0xFF, sizeof(p->vl_arb));
 	for (unsigned int in = 0; in < sw->num_ports; in++) {
-		ib_slvl_table_t *held = osm_physp_get_slvl_tbl(p, in);
-
-		/* A port may have been in use when it was read. */
-		if (!port_in_use(sw, in) && !dl_recall_knows_map(held))
-			memset(held, NO_MAP, sizeof(*held));
+		/* Not read; what another subnet manager has written there OpenSM does not know. */
+		if (!port_in_use(sw, in))
+			memset(osm_physp_get_slvl_tbl(p, in), NO_MAP, sizeof(ib_slvl_table_t));
 	}
 }
 

@@ -7,7 +7,8 @@ EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/si
 	test/sim/scripts/key_lease.events \
 	test/sim/scripts/key_of_another.events test/sim/scripts/key_read_only.events \
 	test/sim/scripts/liar_cut_off.events \
-	test/sim/scripts/links_when_given_up.events test/sim/scripts/mended_after_giving_up.events \
+	test/sim/scripts/links_when_given_up.events test/sim/scripts/maps_of_another.events \
+	test/sim/scripts/mended_after_giving_up.events \
 	test/sim/scripts/moved_at_start.events test/sim/scripts/moved_at_takeover.events \
 	test/sim/scripts/moved_before_links.events test/sim/scripts/moved_under_old_groups.events \
 	test/sim/scripts/moved_under_writes.events test/sim/scripts/mute_switch.events \

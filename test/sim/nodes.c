@@ -102,7 +102,7 @@ static void set_cable(struct sim *sim, uint32_t port, bool up)
 	sim->last_change = sim->now;
 	/* What goes and comes back between two sweeps, no sweep knows of. */
 	if (!up)
-		p->down_at = sim->now;
+		p->down_at = sim->ports[p->peer].down_at = sim->now;
 	else if (p->down_at > sim->last_sweep)
 		sim->clean = false;
 }

@@ -399,16 +399,16 @@ void sim_judge_node(struct sim *sim, struct sim_node *n)
 			update_next(sim, lid, n);
 }
 
-void sim_judge_grant(struct sim *sim, uint32_t from, uint32_t to, uint32_t path, uint16_t sls)
+static void set_grant(struct sim *sim, uint32_t from, uint32_t to, uint32_t path, uint16_t sls)
 {
 	struct sim_judge *j = sim->judge;
 	uint16_t *g = sim_judge_sls(sim, from, to, path);
 	const struct sim_port *p = &sim->ports[from];
 	uint32_t at = p->num ? sim->ports[p->peer].node : p->node;
 
-	if ((*g | sls) == *g)
+	if (*g == sls)
 		return;
-	*g |= sls;
+	*g = sls;
 	for (uint32_t i = path % SIM_PATHS; j->lid[to] && i < 1u << j->lmc[to]; i += SIM_PATHS) {
 		struct sim_column *c = &j->columns[j->lid[to] + i];
 
@@ -416,6 +416,19 @@ void sim_judge_grant(struct sim *sim, uint32_t from, uint32_t to, uint32_t path,
 		if (c->owner == to)
 			sim_flow_refresh(sim, j->lid[to] + i, c->next[at]);
 	}
+}
+
+void sim_judge_grant(struct sim *sim, uint32_t from, uint32_t to, uint32_t path, uint16_t sls)
+{
+	set_grant(sim, from, to, path, sls | sim_judge_granted(sim, from, to, path));
+}
+
+void sim_judge_revoke(struct sim *sim)
+{
+	for (uint32_t a = 0; a < sim->nports; a++)
+		for (uint32_t b = 0; is_end_port(sim, &sim->ports[a]) && b < sim->nports; b++)
+			for (uint32_t i = 0; is_end_port(sim, &sim->ports[b]) && i < SIM_PATHS; i++)
+				set_grant(sim, a, b, i, 0);
 }
 
 uint16_t sim_judge_granted(const struct sim *sim, uint32_t from, uint32_t to, uint32_t path)

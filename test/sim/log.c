@@ -135,6 +135,16 @@ static void read_transition(struct sim *sim, struct sim_sm *sm, const char *line
 	sim_judge_mark(sim);
 }
 
+/*
+ * Path SLs change, and whoever has one has to reconnect.  That may be only where a subnet
+ * manager takes over from one in another mode: else it stays a finding that they change.
+ */
+static bool asks_to_reconnect(const struct sim *sim, const char *text)
+{
+	return strchr(sim->o.mode, ',') &&
+	       (strstr(text, "ERR DL27") || strstr(text, "pairs of end port and LID reconnect"));
+}
+
 void sim_log_line(struct sim *sim, struct sim_sm *sm, const char *line)
 {
 	const char *said = strstr(line, "dateline: ");
@@ -159,6 +169,8 @@ void sim_log_line(struct sim *sim, struct sim_sm *sm, const char *line)
 		sim_say(sim, "sm%d: %s", (int)(sm - sim->sms), text);
 	if (strstr(text, "ERR DL18") || strstr(text, "ERR DL34"))
 		sim_find(sim, SIM_DEFECT, "%s", text);
+	if (asks_to_reconnect(sim, text))
+		sim_client_reconnect(sim);
 	if (strstr(text, "the change stops here")) {
 		/* What stopped halfway, and the way back from there, is counted nowhere. */
 		sim_log_flush(sim, true);

@@ -70,6 +70,14 @@ static void write_lines(const char *lines, int length, FILE *to)
 	fputc('\n', to);
 }
 
+static bool is_any_sl(const struct sim_options *o, uint32_t number)
+{
+	int length;
+	const char *mode = part_of(o->mode, number, ",", &length);
+
+	return length == 6 && !strncmp(mode, "any-sl", 6);
+}
+
 static void write_config(const struct sim *sim, uint32_t number)
 {
 	const struct sim_options *o = &sim->o;
@@ -167,6 +175,7 @@ void sim_process_start(struct sim *sim, uint32_t number, uint32_t node)
 	if (sm->share == MAP_FAILED)
 		sim_die("no shared memory: %s", strerror(errno));
 	sm->node = node;
+	sm->any_sl = is_any_sl(&sim->o, number);
 	sm->run++;
 	sm->last_up = 0;
 	sm->sweep_at = sm->last_sent = sim->now;

@@ -177,7 +177,7 @@ static void take_data(struct sim *sim, struct sim_node *n, struct sim_msg *m)
 		send_ack(sim, n, m);
 	}
 	if (!known && in->taken == in->last)
-		sim_client_table(sim, (uint32_t)be16toh(sa_of(m)->attr_offset) * 8);
+		sim_client_table(sim, m, (uint32_t)be16toh(sa_of(m)->attr_offset) * 8);
 }
 
 void sim_rmpp_take(struct sim *sim, struct sim_node *n, struct sim_msg *m)

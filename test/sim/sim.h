@@ -132,6 +132,7 @@ struct sim_sm {
 	struct sim_share *share;
 	pid_t pid; /* 0: not running */
 	uint32_t node, run;
+	bool any_sl; /* its mode */
 	bool paused;
 	uint64_t sweep_at;	 /* when its last heavy sweep began */
 	struct sim_msg *pending; /* requests without an answer */
@@ -407,11 +408,14 @@ bool sim_client_is_done(const struct sim *sim);
 
 /* Ask for all paths to one of an end port's LIDs again: it was another's. */
 void sim_client_ask_again(struct sim *sim, uint32_t port, uint32_t path);
+
+/* All connections are closed, and opened again with the SLs that they are granted then. */
+void sim_client_reconnect(struct sim *sim);
 void sim_client_event(struct sim *sim, const struct sim_event *e);
 void sim_client_answer(struct sim *sim, struct sim_node *n, const struct sim_msg *m);
 
-/* All records of a table have come, of so many bytes each. */
-void sim_client_table(struct sim *sim, uint32_t size);
+/* All records of a table have come, of so many bytes each; the last ones in `m`. */
+void sim_client_table(struct sim *sim, const struct sim_msg *m, uint32_t size);
 
 /* Queries that stay open for longer than `bound` although all is well since then. */
 void sim_client_check(struct sim *sim, uint64_t since, uint64_t bound);
@@ -535,6 +539,9 @@ void sim_judge_node(struct sim *sim, struct sim_node *n);
  * LID plus `path`.
  */
 void sim_judge_grant(struct sim *sim, uint32_t from, uint32_t to, uint32_t path, uint16_t sls);
+
+/* All connections are closed: their packets are on their way still, but no more come. */
+void sim_judge_revoke(struct sim *sim);
 uint16_t sim_judge_granted(const struct sim *sim, uint32_t from, uint32_t to, uint32_t path);
 
 /* Whose LID is it, or DL_NONE, and the how manieth of its LIDs, from 0 on? */

@@ -118,6 +118,8 @@ static void update_next(struct sim *sim, uint32_t lid, struct sim_node *s)
 		return;
 	sim_flow_next(sim, lid, s, next);
 	reached = next == SIM_DELIVERED;
+	if (sim_is_link(next))
+		sim_judge_led(sim, lid, next);
 	if (sim_is_link(next) && goes_round(sim, c, node)) {
 		snprintf(text, sizeof(text), "packets to LID %u (%s) come back to %s", lid,
 			 sim->nodes[sim->ports[c->owner].node].name, s->name);
@@ -371,6 +373,8 @@ static void update_group(struct sim *sim, struct sim_node *n, uint32_t group, co
 		    sim->nodes[sim->ports[peer].node].is_switch) {
 			sim_groups_depend(sim, group, n, out, is);
 			come[out] = is;
+			if (is)
+				sim_judge_led(sim, group + IB_LID_MCAST_START_HO, n->first + out);
 		}
 	}
 	sim_groups_switch(sim, group, n);

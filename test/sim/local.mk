@@ -8,22 +8,24 @@ EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/si
 	test/sim/scripts/moved_at_start.events test/sim/scripts/moved_at_takeover.events \
 	test/sim/scripts/moved_before_links.events test/sim/scripts/moved_under_old_groups.events \
 	test/sim/scripts/moved_under_writes.events test/sim/scripts/mute_switch.events \
-	test/sim/scripts/mute_two.events test/sim/scripts/past_failed_cable.events \
+	test/sim/scripts/mute_two.events test/sim/scripts/only_way.events \
+	test/sim/scripts/out_of_use.events test/sim/scripts/past_failed_cable.events \
 	test/sim/scripts/power_fails.events test/sim/scripts/refused_sweep.events \
 	test/sim/scripts/second_failure.events test/sim/scripts/several_lids.events \
 	test/sim/scripts/start_under_loss.events test/sim/scripts/swapped_cables.events \
 	test/sim/scripts/switch_returns.events test/sim/scripts/takeover.events \
-	test/sim/scripts/takeover_in_another_mode.events test/sim/scripts/top_rises_at_start.events \
-	test/sim/scripts/torn_tree.events
+	test/sim/scripts/takeover_in_another_mode.events \
+	test/sim/scripts/top_rises_at_start.events test/sim/scripts/torn_tree.events
 if SIM
 check_PROGRAMS += test/sim/sim
 check_LTLIBRARIES += test/sim/sm.la
 endif
 test_sim_sim_SOURCES = test/sim/sim.h test/sim/share.h test/sim/judge.h \
 	test/sim/main.c test/sim/events.c test/sim/nodes.c test/sim/agent.c test/sim/carry.c \
-	test/sim/client.c test/sim/rmpp.c test/sim/process.c test/sim/script.c test/sim/apply.c test/sim/log.c \
+	test/sim/client.c test/sim/rmpp.c test/sim/process.c test/sim/script.c test/sim/apply.c \
+	test/sim/avoid.c test/sim/log.c \
 	test/sim/judge.c test/sim/judge_flow.c test/sim/judge_groups.c test/sim/judge_pairs.c \
-	test/sim/judge_verify.c test/sim/order.c
+	test/sim/judge_avoid.c test/sim/judge_verify.c test/sim/order.c
 test_sim_sim_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 test_sim_sim_LDADD = libdlread.la libdlroute.la
 test_sim_sm_la_SOURCES = test/sim/sm.h test/sim/share.h test/sim/sm_turn.c test/sim/sm_threads.c \

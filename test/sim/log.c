@@ -27,15 +27,23 @@ static bool has_rivals(const struct sim *sim)
 	return n > 1;
 }
 
+/* Has a write just reached another switch than was meant, or a node another one's LID? */
+static bool is_astray(const struct sim *sim)
+{
+	for (uint32_t i = 0; i < sim->nsms; i++)
+		if (sim->sms[i].pid && sim->sms[i].astray)
+			return true;
+	return false;
+}
+
 void sim_log_unsafe(struct sim *sim, enum sim_finding what, const char *text)
 {
 	struct sim_log *l = &sim->log;
-	bool admitted = has_rivals(sim);
+	bool admitted = has_rivals(sim) || is_astray(sim);
 
 	/* A sweep that is not proven writes on after it has said so. */
 	for (uint32_t i = 0; i < sim->nsms; i++)
-		admitted |= sim->sms[i].pid &&
-			    (sim->sms[i].unproven == sim->sms[i].sweep_at || sim->sms[i].astray);
+		admitted |= sim->sms[i].pid && sim->sms[i].unproven == sim->sms[i].sweep_at;
 	if (admitted) {
 		sim->admitted++;
 		return;
@@ -169,6 +177,7 @@ void sim_log_line(struct sim *sim, struct sim_sm *sm, const char *line)
 		sim_say(sim, "sm%d: %s", (int)(sm - sim->sms), text);
 	if (strstr(text, "ERR DL18") || strstr(text, "ERR DL34"))
 		sim_find(sim, SIM_DEFECT, "%s", text);
+	sim_avoid_line(sim, text, has_rivals(sim) || is_astray(sim));
 	if (asks_to_reconnect(sim, text))
 		sim_client_reconnect(sim);
 	if (strstr(text, "the change stops here")) {

@@ -31,6 +31,7 @@ const char *const sim_finding_names[SIM_FINDINGS] = {
 	[SIM_PAIRS] = "interrupted pairs miscounted",
 	[SIM_SLOW] = "query unanswered",
 	[SIM_TABLES] = "tables wrong",
+	[SIM_AVOIDED] = "avoided, but used",
 	[SIM_HUNG] = "hung",
 	[SIM_LEAK] = "memory grows",
 	[SIM_ENDED] = "ended by itself",
@@ -407,6 +408,8 @@ static void write_script(const struct sim *sim)
 		fprintf(f, "stay %" PRId64 "\n", (int64_t)o->stay_ms);
 	if (o->plugin_options)
 		fprintf(f, "plugin-options %s\n", o->plugin_options);
+	if (o->more[0])
+		fprintf(f, "more %s\n", o->more);
 	if (o->opensm_options)
 		fprintf(f, "opensm-options %s\n", o->opensm_options);
 	sim_script_write(sim->script, f);
@@ -424,6 +427,11 @@ static int report(struct sim *sim)
 			fprintf(sim->out, "found: %s: %" PRIu64 "\n", sim_finding_names[i],
 				sim->found[i]);
 	}
+	if (sim->o.avoid)
+		fprintf(sim->out,
+			"out of use: %" PRIu64 " called safe, %" PRIu64
+			" times all back as before\n",
+			sim->avoid.said, sim->avoid.compared);
 	fprintf(sim->out,
 		"%u events in %.3f virtual s, %" PRIu64 " MADs, %" PRIu64 " lost, %" PRIu64
 		" changes of tables, %" PRIu64 " unproven, %" PRIu64
@@ -469,6 +477,9 @@ int main(int argc, char **argv)
 		sim_script_read(&script, sim.o.script);
 	else
 		script.random = true;
+	sim.o.avoid = strstr(sim.o.more, "avoid") || sim_script_has(&script, SIM_STEP_AVOID);
+	if (sim.o.avoid)
+		sim_avoid_write(&sim);
 	sim_nodes_load(&sim);
 	sim_judge_new(&sim);
 	start_all(&sim);

@@ -101,10 +101,12 @@ static void set_cable(struct sim *sim, uint32_t port, bool up)
 	sim_judge_port(sim, p->peer, false);
 	sim->last_change = sim->now;
 	/* What goes and comes back between two sweeps, no sweep knows of. */
-	if (!up)
+	if (!up) {
 		p->down_at = sim->ports[p->peer].down_at = sim->now;
-	else if (p->down_at > sim->last_sweep)
+		sim_avoid_unplugged(sim, port);
+	} else if (p->down_at > sim->last_sweep) {
 		sim->clean = false;
+	}
 }
 
 static void update_link(struct sim *sim, uint32_t port)

@@ -94,9 +94,9 @@ static void write_config(const struct sim *sim, uint32_t number)
 	if (!o->bare)
 		fprintf(f, "torus_config torus.conf\n");
 	if (!strcmp(o->engine, "dateline"))
-		fprintf(f, "event_plugin_name osmdateline\nevent_plugin_options mode=%.*s%s%s\n",
-			length, mode, o->plugin_options ? " " : "",
-			o->plugin_options ? o->plugin_options : "");
+		fprintf(f, "event_plugin_name osmdateline\nevent_plugin_options mode=%.*s%s%s%s\n",
+			length, mode, o->avoid ? " avoid=../avoid" : "",
+			o->plugin_options ? " " : "", o->plugin_options ? o->plugin_options : "");
 	lines = o->opensm_options ? part_of(o->opensm_options, number, "|", &length) : NULL;
 	if (lines)
 		write_lines(lines, length, f);

@@ -10,6 +10,7 @@
  *	rmpp.c		answers of several MADs
  *	process.c	the subnet managers' processes, and turns between them
  *	script.c	events as text; apply.c what each of them does
+ *	avoid.c		what is taken out of use before it goes
  *	judge*.c	what the switches hold, judged at every write
  *	log.c		what the subnet managers say
  *	main.c		options, verdict
@@ -187,6 +188,7 @@ enum sim_finding {
 	SIM_PAIRS,    /* interrupted pairs are not those that the log states */
 	SIM_SLOW,     /* a path query without an answer */
 	SIM_TABLES,   /* tables that the full verifier refuses */
+	SIM_AVOIDED,  /* what is out of use, or called so, is not */
 	SIM_HUNG,     /* the subnet manager does not sweep any more */
 	SIM_LEAK,     /* it needs more memory than it did for the same */
 	SIM_ENDED,    /* its program ended by itself */
@@ -196,6 +198,30 @@ enum sim_finding {
 };
 
 extern const char *const sim_finding_names[SIM_FINDINGS];
+
+/* ---- what is out of use (avoid.c) ----------------------------------------------- */
+
+#define SIM_MOST_AVOIDED 4
+
+struct sim_avoided {
+	uint32_t port; /* of a cable; port 0: all of the switch */
+	bool safe;     /* as the log says: nothing leads across it */
+};
+
+/* All tables of switches that are on. */
+struct sim_sum {
+	uint64_t time; /* 0: unknown */
+	uint64_t entries, masks;
+};
+
+struct sim_avoid {
+	struct sim_avoided entries[SIM_MOST_AVOIDED];
+	uint32_t n;
+	uint64_t changed;	 /* when it was last */
+	bool refused;		 /* ... but the engine could not read it */
+	struct sim_sum before;	 /* ... there was any entry, if nothing else has happened since */
+	uint64_t said, compared; /* lines that call an entry safe; tables with those from before */
+};
 
 /* ---- options ------------------------------------------------------------------ */
 
@@ -217,6 +243,7 @@ struct sim_options {
 	const char *more;    /* words: other kinds of events are drawn, too (script.c) */
 	bool raise;	     /* OperVLs begin anywhere up to VLCap after power on */
 	bool plain;	     /* ports without extended speeds */
+	bool avoid;	     /* the engine has a list of what to avoid */
 	bool enhanced;	     /* switches have an enhanced port 0, which takes an LMC */
 	uint32_t queries_ms; /* between two path queries; 0: none */
 	uint32_t tables_ms;  /* ... and between two of all paths from a host */
@@ -265,6 +292,7 @@ struct sim {
 	uint64_t tables_asked, tables, records;
 	struct sim_judge *judge;
 	struct sim_script *script;
+	struct sim_avoid avoid;
 	uint64_t last_join;   /* when a host joined its group last */
 	uint64_t last_change; /* when the fabric, or what answers in it, changed last */
 	uint64_t disturbed;   /* when MADs were lost, delayed or not answered last */
@@ -457,6 +485,8 @@ enum sim_step_kind {
 	SIM_STEP_SWAP,
 	SIM_STEP_LIE,
 	SIM_STEP_KEY,
+	SIM_STEP_AVOID,
+	SIM_STEP_UNAVOID,
 	SIM_STEP_LOSS,
 	SIM_STEP_SWEEP,
 	SIM_STEP_STOP,
@@ -492,6 +522,9 @@ struct sim_script {
 	struct sim_step step;
 };
 
+/* Has it an event of a kind? */
+bool sim_script_has(const struct sim_script *s, enum sim_step_kind kind);
+
 /* Read a script.  It ends the program where it is damaged. */
 void sim_script_read(struct sim_script *s, const char *path);
 void sim_script_add(struct sim_script *s, const struct sim_step *step);
@@ -510,6 +543,42 @@ void sim_script_event(struct sim *sim);
 
 /* Returns false where there is nothing to do: such a step counts for nothing. */
 bool sim_apply(struct sim *sim, const struct sim_step *step);
+
+/* ---- avoid.c -------------------------------------------------------------------- */
+
+/* The file that the engine reads. */
+void sim_avoid_write(const struct sim *sim);
+
+/* One more entry, or one less; false: it is there already, or is not. */
+bool sim_avoid_add(struct sim *sim, uint32_t port);
+bool sim_avoid_remove(struct sim *sim, uint32_t port);
+
+/* Something else has happened: the tables need not become those from before. */
+void sim_avoid_forget(struct sim *sim);
+
+/* A link is down: what the log said of its cable is over. */
+void sim_avoid_unplugged(struct sim *sim, uint32_t port);
+
+/* A line of the engine's log.  `excused`: nobody could know what the switches hold. */
+void sim_avoid_line(struct sim *sim, const char *line, bool excused);
+
+/* All is as it is to stay. */
+void sim_avoid_settled(struct sim *sim);
+
+/* ---- judge_avoid.c --------------------------------------------------------------- */
+
+/*
+ * Does anything lead across a cable, or through the switch whose port 0 is given?  It is
+ * described in `what`.  `behind`: packets that came that way may be under way, too.
+ */
+bool sim_judge_crossed(struct sim *sim, uint32_t port, bool behind, char *what, size_t size);
+
+/* A write leads packets to a LID to a link between switches. */
+void sim_judge_led(struct sim *sim, uint32_t lid, uint32_t link);
+
+/* Would all switches that are on be reached without anything of the list? */
+bool sim_judge_can_avoid(const struct sim *sim);
+void sim_judge_sum(const struct sim *sim, struct sim_sum *sum);
 
 /* ---- judge.c ------------------------------------------------------------------ */
 

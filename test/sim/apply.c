@@ -173,7 +173,9 @@ static bool kill_switch(struct sim *sim, const struct sim_step *step)
 	struct sim_node *n = sim_nodes_find(sim, step->node);
 
 	if (!n || !n->is_switch || n->dead || is_vital(sim, n) ||
-	    count_nodes(sim, offsetof(struct sim_node, dead)) >= MOST_DEAD ||
+	    count_nodes(sim, offsetof(struct sim_node, dead)) -
+			    count_nodes(sim, offsetof(struct sim_node, absent)) >=
+		    MOST_DEAD ||
 	    !stays_connected(sim, n, DL_NONE))
 		return false;
 	sim_nodes_power(sim, n, false);
@@ -410,6 +412,12 @@ static bool unavoid(struct sim *sim, const struct sim_step *step)
 	return true;
 }
 
+static bool grow(struct sim *sim, const struct sim_step *step)
+{
+	(void)step;
+	return sim_grow(sim);
+}
+
 /* ---- all of it ------------------------------------------------------------------ */
 
 static bool has_lease(const struct sim *sim, const struct sim_node *n)
@@ -474,6 +482,7 @@ bool sim_apply(struct sim *sim, const struct sim_step *step)
 		[SIM_STEP_KEY] = set_key,
 		[SIM_STEP_AVOID] = avoid,
 		[SIM_STEP_UNAVOID] = unavoid,
+		[SIM_STEP_GROW] = grow,
 	};
 	bool done = apply[step->kind](sim, step);
 

@@ -146,6 +146,8 @@ static bool is_end(const struct sim *sim, uint32_t port, bool all)
 	const struct sim_port *p = &sim->ports[port];
 	const struct sim_node *n = &sim->nodes[p->node];
 
+	if (n->absent)
+		return false;
 	return n->is_switch ? all && !p->num : p->num && p->peer != DL_NONE;
 }
 
@@ -264,12 +266,10 @@ static void want_path(struct sim *sim, uint32_t from, uint32_t to, uint32_t path
 		new_query(sim, from, to, path, *when += SPACING);
 }
 
-static void want_all_paths(struct sim *sim, uint64_t *when)
+static void want_paths(struct sim *sim, uint32_t from, uint32_t to, uint64_t *when)
 {
-	for (uint32_t a = 0; a < sim->nports; a++)
-		for (uint32_t b = 0; b < sim->nports; b++)
-			for (uint32_t i = 0; i < sim_judge_paths(sim, b); i++)
-				want_path(sim, a, b, i, when);
+	for (uint32_t i = 0; i < sim_judge_paths(sim, to); i++)
+		want_path(sim, from, to, i, when);
 }
 
 void sim_client_start(struct sim *sim)
@@ -280,7 +280,9 @@ void sim_client_start(struct sim *sim)
 	for (uint32_t p = 0; p < sim->nports; p++)
 		ends += is_end(sim, p, true);
 	sim->switches_granted = ends <= ALL_ENDS;
-	want_all_paths(sim, &when);
+	for (uint32_t a = 0; a < sim->nports; a++)
+		for (uint32_t b = 0; b < sim->nports; b++)
+			want_paths(sim, a, b, &when);
 	if (sim->o.queries_ms)
 		sim_events_add(sim, sim->now, SIM_ASK, DRAW, 0, NULL);
 	if (sim->o.tables_ms)
@@ -295,16 +297,53 @@ void sim_client_ask_again(struct sim *sim, uint32_t port, uint32_t path)
 		want_path(sim, a, port, path, &when);
 }
 
+static bool is_transient(const struct sim *sim, uint32_t port)
+{
+	return sim->nodes[sim->ports[port].node].transient;
+}
+
+/* Do those whose path SLs change have a connection between two ports? */
+static bool must_reconnect(const struct sim *sim, uint32_t from, uint32_t to)
+{
+	return is_end(sim, from, true) && is_end(sim, to, true) &&
+	       (sim->reconnect == SIM_ALL || is_transient(sim, from) || is_transient(sim, to));
+}
+
+void sim_client_disconnect(struct sim *sim, enum sim_reconnect who)
+{
+	if (who > sim->reconnect)
+		sim->reconnect = who;
+	for (uint32_t i = 0; i < sim->nqueries; i++)
+		if (must_reconnect(sim, sim->queries[i].from, sim->queries[i].to))
+			sim->queries[i].open = false;
+	sim->inbox.transaction = 0;
+	for (uint32_t a = 0; a < sim->nports; a++)
+		for (uint32_t b = 0; b < sim->nports; b++)
+			if (must_reconnect(sim, a, b))
+				sim_judge_revoke(sim, a, b);
+}
+
 void sim_client_reconnect(struct sim *sim)
 {
+	uint64_t when = sim->now;
+
+	for (uint32_t a = 0; sim->reconnect && a < sim->nports; a++)
+		for (uint32_t b = 0; b < sim->nports; b++)
+			if (must_reconnect(sim, a, b))
+				want_paths(sim, a, b, &when);
+	sim->reconnect = SIM_NOBODY;
+}
+
+void sim_client_welcome(struct sim *sim, uint32_t node)
+{
+	const struct sim_node *n = &sim->nodes[node];
 	uint64_t when = sim->now + SIM_SECOND;
 
-	sim_judge_revoke(sim);
-	/* What was asked before may be answered late, with an SL of before. */
-	for (uint32_t i = 0; i < sim->nqueries; i++)
-		sim->queries[i].open = false;
-	sim->inbox.transaction = 0;
-	want_all_paths(sim, &when);
+	for (uint32_t a = n->first; a <= n->first + n->nports; a++)
+		for (uint32_t b = 0; b < sim->nports; b++) {
+			want_paths(sim, a, b, &when);
+			want_paths(sim, b, a, &when);
+		}
 }
 
 static void answered(struct sim *sim, const struct sim_msg *m, const ib_sa_mad_t *s)
@@ -316,7 +355,8 @@ static void answered(struct sim *sim, const struct sim_msg *m, const ib_sa_mad_t
 	uint32_t path;
 	uint16_t before;
 
-	if (number >= sim->nqueries || !sim->queries[number].open)
+	/* An answer from before the change may have an SL of before. */
+	if (number >= sim->nqueries || !sim->queries[number].open || sim->reconnect)
 		return;
 	q = &sim->queries[number];
 	if (s->status) {

@@ -427,12 +427,10 @@ void sim_judge_grant(struct sim *sim, uint32_t from, uint32_t to, uint32_t path,
 	set_grant(sim, from, to, path, sls | sim_judge_granted(sim, from, to, path));
 }
 
-void sim_judge_revoke(struct sim *sim)
+void sim_judge_revoke(struct sim *sim, uint32_t from, uint32_t to)
 {
-	for (uint32_t a = 0; a < sim->nports; a++)
-		for (uint32_t b = 0; is_end_port(sim, &sim->ports[a]) && b < sim->nports; b++)
-			for (uint32_t i = 0; is_end_port(sim, &sim->ports[b]) && i < SIM_PATHS; i++)
-				set_grant(sim, a, b, i, 0);
+	for (uint32_t i = 0; i < SIM_PATHS; i++)
+		set_grant(sim, from, to, i, 0);
 }
 
 uint16_t sim_judge_granted(const struct sim *sim, uint32_t from, uint32_t to, uint32_t path)

@@ -2,7 +2,8 @@
 # can be done.
 EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/sim/shrink.bash \
 	test/sim/scripts/behind_others.events test/sim/scripts/behind_top.events \
-	test/sim/scripts/dies_in_a_drain.events test/sim/scripts/key_lease.events \
+	test/sim/scripts/dies_in_a_drain.events test/sim/scripts/grows.events \
+	test/sim/scripts/key_lease.events \
 	test/sim/scripts/key_of_another.events test/sim/scripts/key_read_only.events \
 	test/sim/scripts/liar_cut_off.events test/sim/scripts/mended_after_giving_up.events \
 	test/sim/scripts/moved_at_start.events test/sim/scripts/moved_at_takeover.events \
@@ -12,6 +13,7 @@ EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/si
 	test/sim/scripts/out_of_use.events test/sim/scripts/past_failed_cable.events \
 	test/sim/scripts/power_fails.events test/sim/scripts/refused_sweep.events \
 	test/sim/scripts/second_failure.events test/sim/scripts/several_lids.events \
+	test/sim/scripts/shrinks.events \
 	test/sim/scripts/start_under_loss.events test/sim/scripts/swapped_cables.events \
 	test/sim/scripts/switch_returns.events test/sim/scripts/takeover.events \
 	test/sim/scripts/takeover_in_another_mode.events \
@@ -23,7 +25,7 @@ endif
 test_sim_sim_SOURCES = test/sim/sim.h test/sim/share.h test/sim/judge.h \
 	test/sim/main.c test/sim/events.c test/sim/nodes.c test/sim/agent.c test/sim/carry.c \
 	test/sim/client.c test/sim/rmpp.c test/sim/process.c test/sim/script.c test/sim/apply.c \
-	test/sim/avoid.c test/sim/log.c \
+	test/sim/avoid.c test/sim/grow.c test/sim/log.c \
 	test/sim/judge.c test/sim/judge_flow.c test/sim/judge_groups.c test/sim/judge_pairs.c \
 	test/sim/judge_avoid.c test/sim/judge_verify.c test/sim/order.c
 test_sim_sim_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)

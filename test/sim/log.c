@@ -145,12 +145,17 @@ static void read_transition(struct sim *sim, struct sim_sm *sm, const char *line
 
 /*
  * Path SLs change, and whoever has one has to reconnect.  That may be only where a subnet
- * manager takes over from one in another mode: else it stays a finding that they change.
+ * manager takes over from one in another mode, and for switches that come to a torus or
+ * go, when they get or lose coordinates: else it stays a finding that they change.
  */
-static bool asks_to_reconnect(const struct sim *sim, const char *text)
+static void read_reconnect(struct sim *sim, const char *text)
 {
-	return strchr(sim->o.mode, ',') &&
-	       (strstr(text, "ERR DL27") || strstr(text, "pairs of end port and LID reconnect"));
+	if (!strstr(text, "ERR DL27") && !strstr(text, "pairs of end port and LID reconnect"))
+		return;
+	if (strchr(sim->o.mode, ','))
+		sim_client_disconnect(sim, SIM_ALL);
+	else if (sim->o.grow)
+		sim_client_disconnect(sim, SIM_TRANSIENT);
 }
 
 void sim_log_line(struct sim *sim, struct sim_sm *sm, const char *line)
@@ -167,6 +172,7 @@ void sim_log_line(struct sim *sim, struct sim_sm *sm, const char *line)
 		sim->clean = was_undisturbed(sim, sm);
 		sim->last_sweep = sm->sweep_at;
 		sim_judge_mark(sim);
+		sim_client_reconnect(sim);
 		sim_script_begin(sim);
 		return;
 	}
@@ -178,8 +184,7 @@ void sim_log_line(struct sim *sim, struct sim_sm *sm, const char *line)
 	if (strstr(text, "ERR DL18") || strstr(text, "ERR DL34"))
 		sim_find(sim, SIM_DEFECT, "%s", text);
 	sim_avoid_line(sim, text, has_rivals(sim) || is_astray(sim));
-	if (asks_to_reconnect(sim, text))
-		sim_client_reconnect(sim);
+	read_reconnect(sim, text);
 	if (strstr(text, "the change stops here")) {
 		/* What stopped halfway, and the way back from there, is counted nowhere. */
 		sim_log_flush(sim, true);

@@ -95,6 +95,7 @@ void *sim_alloc(size_t n, size_t size)
 
 enum {
 	OPTION_TORUS = 256,
+	OPTION_GROW,
 	OPTION_PORTS,
 	OPTION_ENGINE,
 	OPTION_MODE,
@@ -127,6 +128,7 @@ enum {
 
 static const struct option options[] = {
 	{ "torus", required_argument, NULL, OPTION_TORUS },
+	{ "grow", required_argument, NULL, OPTION_GROW },
 	{ "ports", required_argument, NULL, OPTION_PORTS },
 	{ "engine", required_argument, NULL, OPTION_ENGINE },
 	{ "mode", required_argument, NULL, OPTION_MODE },
@@ -173,6 +175,9 @@ static void set_option(struct sim_options *o, int option, const char *value)
 	switch (option) {
 	case OPTION_TORUS:
 		o->torus = strdup(value);
+		break;
+	case OPTION_GROW:
+		o->grow = strdup(value);
 		break;
 	case OPTION_PORTS:
 		o->ports = (uint32_t)strtoul(value, NULL, 0);
@@ -367,9 +372,16 @@ static void generate(struct sim_options *o)
 	free(command);
 	o->net = join_path(o->dir, "fabric.net");
 	o->torus_config = join_path(o->dir, "fabric.torus.conf");
+	if (o->grow)
+		o->net = sim_grow_plan(o);
 }
 
 /* ---- a run --------------------------------------------------------------------- */
+
+static bool is_host(const struct sim_node *n)
+{
+	return !n->is_switch && !n->absent;
+}
 
 /* Subnet managers on hosts that lie apart. */
 static void start_all(struct sim *sim)
@@ -377,10 +389,10 @@ static void start_all(struct sim *sim)
 	uint32_t nhosts = 0, number = 0, seen = 0;
 
 	for (uint32_t i = 0; i < sim->nnodes; i++)
-		nhosts += !sim->nodes[i].is_switch;
+		nhosts += is_host(&sim->nodes[i]);
 	sim->nsms = sim->o.sms;
 	for (uint32_t i = 0; i < sim->nnodes && number < sim->nsms; i++) {
-		if (sim->nodes[i].is_switch || seen++ != number * nhosts / sim->nsms)
+		if (!is_host(&sim->nodes[i]) || seen++ != number * nhosts / sim->nsms)
 			continue;
 		sim->sms[number].node = i;
 		if (!number)
@@ -406,6 +418,8 @@ static void write_script(const struct sim *sim)
 		fprintf(f, "stay switch\n");
 	else if (o->stay_ms)
 		fprintf(f, "stay %" PRId64 "\n", (int64_t)o->stay_ms);
+	if (o->grow)
+		fprintf(f, "grow %s\n", o->grow);
 	if (o->plugin_options)
 		fprintf(f, "plugin-options %s\n", o->plugin_options);
 	if (o->more[0])

@@ -121,6 +121,19 @@ static void prepare_directory(const struct sim *sim, uint32_t number)
 	link_to(name, "libosmdateline.so");
 }
 
+void sim_process_configure(struct sim *sim, const char *name)
+{
+	char path[PATH_MAX], link[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", sim->o.dir, name);
+	sim->o.torus_config = strdup(path);
+	for (uint32_t i = 0; i < sim->nsms && !sim->o.bare; i++) {
+		snprintf(link, sizeof(link), "%s/sm%u/torus.conf", sim->o.dir, i);
+		if (sim->sms[i].run)
+			link_to(path, link);
+	}
+}
+
 static void run_program(const struct sim *sim, uint32_t sm, int fd)
 {
 	char priority[16], *const environment[] = { "LD_PRELOAD=./sm.so",

@@ -55,6 +55,7 @@ static const struct {
 	[SIM_STEP_KEY] = { "key", true, 2, 2, "key" },
 	[SIM_STEP_AVOID] = { "avoid", true, 1, 4, "avoid" },
 	[SIM_STEP_UNAVOID] = { "unavoid", true, 1, 4, "avoid" },
+	[SIM_STEP_GROW] = { "grow", false, 0, 0 },
 	[SIM_STEP_MEASURE] = { "measure", false, 1, 0 },
 };
 

@@ -11,6 +11,7 @@
  *	process.c	the subnet managers' processes, and turns between them
  *	script.c	events as text; apply.c what each of them does
  *	avoid.c		what is taken out of use before it goes
+ *	grow.c		a torus that grows or shrinks
  *	judge*.c	what the switches hold, judged at every write
  *	log.c		what the subnet managers say
  *	main.c		options, verdict
@@ -107,6 +108,8 @@ struct sim_node {
 	uint8_t nports;
 	bool is_switch;
 	bool dead;
+	bool absent;	  /* ... as it is not placed yet, or not any more: grow.c */
+	bool transient;	  /* ... or will not be at the end */
 	bool mute;	  /* it forwards, but its agent does not answer, */
 	bool sick;	  /* ... or answers for itself, and not for its ports and tables */
 	bool is_keyed;	  /* it has an M_Key that no subnet manager here has set */
@@ -151,6 +154,12 @@ struct sim_sm {
 };
 
 /* ---- hosts' path queries ------------------------------------------------------ */
+
+enum sim_reconnect {
+	SIM_NOBODY,
+	SIM_TRANSIENT, /* those with a node that comes or goes */
+	SIM_ALL
+};
 
 struct sim_query {
 	uint32_t from, to; /* ports */
@@ -227,6 +236,7 @@ struct sim_avoid {
 
 struct sim_options {
 	const char *torus; /* "6x5x1" */
+	const char *grow;  /* the dimension in which it gets a plane, "-x": loses one; or NULL */
 	uint32_t ports;	   /* of a switch */
 	const char *build; /* what has been built there is tried */
 	const char *net, *torus_config, *engine, *mode, *plugin_dir, *opensm, *shim, *dir;
@@ -284,6 +294,7 @@ struct sim {
 	struct sim_sm sms[SIM_MOST_SMS];
 	uint32_t nsms;
 	struct sim_query *queries;
+	enum sim_reconnect reconnect; /* who waits for the end of a change to do so */
 	uint32_t nqueries, queries_cap;
 	uint64_t asked, answered, refused, slowest;
 	struct sim_inbox inbox;
@@ -293,6 +304,8 @@ struct sim {
 	struct sim_judge *judge;
 	struct sim_script *script;
 	struct sim_avoid avoid;
+	uint32_t grown;	      /* steps of growth that are done */
+	bool unplugged;	      /* ... and so is half of the next one */
 	uint64_t last_join;   /* when a host joined its group last */
 	uint64_t last_change; /* when the fabric, or what answers in it, changed last */
 	uint64_t disturbed;   /* when MADs were lost, delayed or not answered last */
@@ -330,9 +343,15 @@ double sim_seconds(const struct sim *sim);
 /* ---- nodes.c ------------------------------------------------------------------ */
 
 void sim_nodes_load(struct sim *sim);
+
+/* One that is placed; or NULL. */
 struct sim_node *sim_nodes_find(struct sim *sim, const char *name);
 void sim_nodes_link(struct sim *sim, uint32_t port, bool up);
 void sim_nodes_power(struct sim *sim, struct sim_node *n, bool up);
+
+/* A cable goes for good, and comes between two ports that have none. */
+void sim_nodes_unplug(struct sim *sim, uint32_t port);
+void sim_nodes_plug(struct sim *sim, uint32_t a, uint32_t b);
 
 /* Two cables of a switch are plugged in again, each where the other was. */
 void sim_nodes_swap(struct sim *sim, uint32_t a, uint32_t b);
@@ -437,8 +456,12 @@ bool sim_client_is_done(const struct sim *sim);
 /* Ask for all paths to one of an end port's LIDs again: it was another's. */
 void sim_client_ask_again(struct sim *sim, uint32_t port, uint32_t path);
 
-/* All connections are closed, and opened again with the SLs that they are granted then. */
+/* Connections are closed, and opened again when the change is over. */
+void sim_client_disconnect(struct sim *sim, enum sim_reconnect who);
 void sim_client_reconnect(struct sim *sim);
+
+/* A new node: open connections to it, and from it. */
+void sim_client_welcome(struct sim *sim, uint32_t node);
 void sim_client_event(struct sim *sim, const struct sim_event *e);
 void sim_client_answer(struct sim *sim, struct sim_node *n, const struct sim_msg *m);
 
@@ -467,6 +490,9 @@ void sim_process_start(struct sim *sim, uint32_t sm, uint32_t node);
 void sim_process_kill(struct sim *sim, uint32_t sm);
 void sim_process_deliver(struct sim *sim, uint32_t sm, struct sim_msg *m, int agent);
 
+/* Another torus_config for all, by a name in the run's directory. */
+void sim_process_configure(struct sim *sim, const char *name);
+
 /* Let everything happen until sim->over. */
 void sim_process_run(struct sim *sim);
 void sim_process_end(struct sim *sim);
@@ -487,6 +513,7 @@ enum sim_step_kind {
 	SIM_STEP_KEY,
 	SIM_STEP_AVOID,
 	SIM_STEP_UNAVOID,
+	SIM_STEP_GROW,
 	SIM_STEP_LOSS,
 	SIM_STEP_SWEEP,
 	SIM_STEP_STOP,
@@ -565,6 +592,17 @@ void sim_avoid_line(struct sim *sim, const char *line, bool excused);
 /* All is as it is to stay. */
 void sim_avoid_settled(struct sim *sim);
 
+/* ---- grow.c ---------------------------------------------------------------------- */
+
+/* Plan the steps; returns the name of the netlist with all nodes. */
+char *sim_grow_plan(const struct sim_options *o);
+
+/* Only what there is at the beginning is cabled. */
+void sim_grow_begin(struct sim *sim);
+
+/* The next half step; false: there is none. */
+bool sim_grow(struct sim *sim);
+
 /* ---- judge_avoid.c --------------------------------------------------------------- */
 
 /*
@@ -609,8 +647,8 @@ void sim_judge_node(struct sim *sim, struct sim_node *n);
  */
 void sim_judge_grant(struct sim *sim, uint32_t from, uint32_t to, uint32_t path, uint16_t sls);
 
-/* All connections are closed: their packets are on their way still, but no more come. */
-void sim_judge_revoke(struct sim *sim);
+/* A connection is closed: its packets are on their way still, but no more come. */
+void sim_judge_revoke(struct sim *sim, uint32_t from, uint32_t to);
 uint16_t sim_judge_granted(const struct sim *sim, uint32_t from, uint32_t to, uint32_t path);
 
 /* Whose LID is it, or DL_NONE, and the how manieth of its LIDs, from 0 on? */

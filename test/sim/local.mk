@@ -17,7 +17,8 @@ EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/si
 	test/sim/scripts/start_under_loss.events test/sim/scripts/swapped_cables.events \
 	test/sim/scripts/switch_returns.events test/sim/scripts/takeover.events \
 	test/sim/scripts/takeover_in_another_mode.events \
-	test/sim/scripts/top_rises_at_start.events test/sim/scripts/torn_tree.events
+	test/sim/scripts/top_rises_at_start.events test/sim/scripts/torn_tree.events \
+	test/sim/scripts/two_ports.events test/sim/scripts/two_ports.net
 if SIM
 check_PROGRAMS += test/sim/sim
 check_LTLIBRARIES += test/sim/sm.la

@@ -138,7 +138,7 @@ static void send_ack(struct sim *sim, struct sim_node *n, const struct sim_msg *
 	struct sim_msg *m = sim_msg_new(sim);
 
 	*m = *data;
-	m->mad.lid = be16toh(sim_end_port(sim, n, 1)->info.master_sm_base_lid);
+	m->mad.lid = be16toh(sim_own_port(sim, n)->info.master_sm_base_lid);
 	sa_of(m)->rmpp_type = ACK;
 	sa_of(m)->rmpp_flags = IB_RMPP_FLAG_ACTIVE;
 	sa_of(m)->seg_num = htobe32(sim->inbox.taken);

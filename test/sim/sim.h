@@ -235,7 +235,8 @@ struct sim_avoid {
 /* ---- options ------------------------------------------------------------------ */
 
 struct sim_options {
-	const char *torus; /* "6x5x1" */
+	const char *torus;		      /* "6x5x1" */
+	const char *netlist, *netlist_config; /* a fabric of the user's, and its torus_config */
 	const char *grow;  /* the dimension in which it gets a plane, "-x": loses one; or NULL */
 	uint32_t ports;	   /* of a switch */
 	const char *build; /* what has been built there is tried */
@@ -388,6 +389,18 @@ static inline struct sim_port *sim_end_port(const struct sim *sim, const struct 
 					    unsigned int num)
 {
 	return sim_port_at(sim, n, n->is_switch ? 0 : num);
+}
+
+/*
+ * The end port by which a node sends: port 0 of a switch, else the first one with a link,
+ * or the first of all.
+ */
+static inline struct sim_port *sim_own_port(const struct sim *sim, const struct sim_node *n)
+{
+	for (unsigned int o = 1; !n->is_switch && o <= n->nports; o++)
+		if (sim_is_live(sim_port_at(sim, n, o)))
+			return sim_port_at(sim, n, o);
+	return sim_end_port(sim, n, 1);
 }
 
 /* Does an end port own a LID? */

@@ -420,6 +420,13 @@ static bool grow(struct sim *sim, const struct sim_step *step)
 
 /* ---- all of it ------------------------------------------------------------------ */
 
+static bool wait_only(struct sim *sim, const struct sim_step *step)
+{
+	(void)sim;
+	(void)step;
+	return false;
+}
+
 static bool has_lease(const struct sim *sim, const struct sim_node *n)
 {
 	return sim_end_port(sim, n, 1)->info.m_key_lease_period != 0;
@@ -483,6 +490,7 @@ bool sim_apply(struct sim *sim, const struct sim_step *step)
 		[SIM_STEP_AVOID] = avoid,
 		[SIM_STEP_UNAVOID] = unavoid,
 		[SIM_STEP_GROW] = grow,
+		[SIM_STEP_WAIT] = wait_only,
 	};
 	bool done = apply[step->kind](sim, step);
 

@@ -56,6 +56,7 @@ static const struct {
 	[SIM_STEP_AVOID] = { "avoid", true, 1, 4, "avoid" },
 	[SIM_STEP_UNAVOID] = { "unavoid", true, 1, 4, "avoid" },
 	[SIM_STEP_GROW] = { "grow", false, 0, 0 },
+	[SIM_STEP_WAIT] = { "wait", false, 0, 0 },
 	[SIM_STEP_MEASURE] = { "measure", false, 1, 0 },
 };
 
@@ -389,14 +390,14 @@ static void do_step(struct sim *sim, struct sim_step step)
 	bool done = s->random ? apply_anywhere(sim, &step) : sim_apply(sim, &step);
 	bool settles = step.kind == SIM_STEP_SETTLE;
 
-	if (s->random && done) {
-		step.after_ms += s->idle;
-		s->idle = 0;
+	/* What cannot be done has its moment all the same: turns end there. */
+	if (!done)
+		step.kind = SIM_STEP_WAIT;
+	if (s->random)
 		sim_script_add(s, &step);
+	if (s->random && done) {
 		s->drawn += !settles;
 		s->since = settles ? 0 : s->since + 1;
-	} else {
-		s->idle += step.after_ms;
 	}
 	if (settles)
 		s->settling = sim->now;

@@ -537,6 +537,7 @@ enum sim_step_kind {
 	SIM_STEP_STARVE,
 	SIM_STEP_DENY,
 	SIM_STEP_MEASURE,
+	SIM_STEP_WAIT,
 	SIM_STEP_SETTLE,
 	SIM_STEP_KINDS
 };
@@ -555,7 +556,6 @@ struct sim_script {
 	uint32_t since;	   /* settled last */
 	uint64_t settling; /* since when; 0: not */
 	uint32_t drawn;
-	uint32_t idle;	    /* ms of gaps before events that did nothing */
 	bool begun, asking; /* has a sweep ended; are SLs asked for? */
 	uint64_t granted;   /* since when; 0: not yet */
 	bool pending, over; /* is `step` waiting for its moment; is none left? */

@@ -17,14 +17,25 @@
 #define RIVALS_WITHIN (2 * SIM_SECOND)
 #define MOST_HELD (sizeof(((struct sim_log *)NULL)->held) / sizeof(struct sim_held))
 
-/* Have two subnet managers just written tables, each as the master?  No engine can help. */
+/* Is a subnet manager in the middle of a change, and another one has written meanwhile? */
+static bool is_crossed(const struct sim_sm *sm, const struct sim_sm *other)
+{
+	return sm->pid && other->pid && sm->last_up < sm->sweep_at && sm->wrote_at > sm->sweep_at &&
+	       other->wrote_at > sm->sweep_at;
+}
+
+/* Do two subnet managers write tables, each as the master?  No engine can help. */
 static bool has_rivals(const struct sim *sim)
 {
+	bool crossed = false;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < sim->nsms; i++)
+	for (uint32_t i = 0; i < sim->nsms; i++) {
 		n += sim->sms[i].wrote_at && sim->now < sim->sms[i].wrote_at + RIVALS_WITHIN;
-	return n > 1;
+		for (uint32_t k = 0; k < sim->nsms; k++)
+			crossed |= k != i && is_crossed(&sim->sms[i], &sim->sms[k]);
+	}
+	return n > 1 || crossed;
 }
 
 /* Has a write just reached another switch than was meant, or a node another one's LID? */

@@ -174,7 +174,9 @@ static bool kill_switch(struct sim *sim, const struct sim_step *step)
 	struct sim_node *n = sim_nodes_find(sim, step->node);
 
 	if (!n || !n->is_switch || n->dead || is_vital(sim, n) ||
-	    count_nodes(sim, offsetof(struct sim_node, dead)) >= MOST_DEAD ||
+	    count_nodes(sim, offsetof(struct sim_node, dead)) -
+			    count_nodes(sim, offsetof(struct sim_node, absent)) >=
+		    MOST_DEAD ||
 	    !stays_connected(sim, n, DL_NONE))
 		return false;
 	sim_nodes_power(sim, n, false);
@@ -371,6 +373,61 @@ static bool start_sm(struct sim *sim, const struct sim_step *step)
 	return true;
 }
 
+/* ---- out of use ---------------------------------------------------------------- */
+
+/* All read the list again. */
+static void sweep_all(struct sim *sim)
+{
+	sim->last_change = sim->now;
+	for (uint32_t i = 0; i < sim->nsms; i++)
+		sweep(sim, &(struct sim_step){ .arg = { i } });
+}
+
+/* Port 0 stands for the whole switch. */
+static uint32_t find_avoidable(struct sim *sim, const struct sim_step *step)
+{
+	struct sim_node *n = sim_nodes_find(sim, step->node);
+
+	if (step->arg[0])
+		return find_cable(sim, step);
+	return n && n->is_switch ? n->first : DL_NONE;
+}
+
+static bool avoid(struct sim *sim, const struct sim_step *step)
+{
+	uint32_t port = find_avoidable(sim, step);
+
+	if (port == DL_NONE || !sim_avoid_add(sim, port))
+		return false;
+	sweep_all(sim);
+	return true;
+}
+
+static bool unavoid(struct sim *sim, const struct sim_step *step)
+{
+	uint32_t port = find_avoidable(sim, step);
+
+	if (port == DL_NONE || !sim_avoid_remove(sim, port))
+		return false;
+	sweep_all(sim);
+	return true;
+}
+
+static bool grow(struct sim *sim, const struct sim_step *step)
+{
+	(void)step;
+	return sim_grow(sim);
+}
+
+/* ---- all of it ------------------------------------------------------------------ */
+
+static bool wait_only(struct sim *sim, const struct sim_step *step)
+{
+	(void)sim;
+	(void)step;
+	return false;
+}
+
 static bool has_lease(const struct sim *sim, const struct sim_node *n)
 {
 	return sim_end_port(sim, n, 1)->info.m_key_lease_period != 0;
@@ -431,11 +488,18 @@ bool sim_apply(struct sim *sim, const struct sim_step *step)
 		[SIM_STEP_SWAP] = swap_cables,
 		[SIM_STEP_LIE] = lie,
 		[SIM_STEP_KEY] = set_key,
+		[SIM_STEP_AVOID] = avoid,
+		[SIM_STEP_UNAVOID] = unavoid,
+		[SIM_STEP_GROW] = grow,
+		[SIM_STEP_WAIT] = wait_only,
 	};
 	bool done = apply[step->kind](sim, step);
 
 	if (done && step->kind != SIM_STEP_SETTLE)
 		sim->settled_at = 0;
+	if (done && step->kind != SIM_STEP_SETTLE && step->kind != SIM_STEP_AVOID &&
+	    step->kind != SIM_STEP_UNAVOID)
+		sim_avoid_forget(sim);
 	if (done && sim->o.verbose) {
 		fprintf(sim->out, "%12.6f ", sim_seconds(sim));
 		sim_script_print(step, sim->out);

@@ -108,7 +108,7 @@ static struct sim_node *come_back(struct sim *sim, struct sim_node *n, ib_smp_t 
 static struct sim_node *go_by_lid(struct sim *sim, struct sim_node *n, uint16_t lid)
 {
 	for (unsigned int h = 0; h < MOST_HOPS; h++) {
-		unsigned int out = 1;
+		unsigned int out = sim_own_port(sim, n)->num;
 		struct sim_port *p;
 
 		for (unsigned int o = !n->is_switch; o <= (n->is_switch ? 0 : n->nports); o++)
@@ -224,7 +224,7 @@ static struct sim_sm *sm_at(struct sim *sim, const struct sim_node *n)
 
 static uint16_t lid_of(const struct sim *sim, const struct sim_node *n)
 {
-	return be16toh(sim_end_port(sim, n, 1)->info.base_lid);
+	return be16toh(sim_own_port(sim, n)->info.base_lid);
 }
 
 /* To the agent that a subnet manager has registered for the class. */
@@ -282,11 +282,20 @@ static void follow_way(struct sim *sim, const struct sim_node *n, struct sim_msg
 	}
 }
 
+/* The port of an adapter that a LID-routed MAD has come to. */
+static unsigned int port_of_lid(const struct sim *sim, const struct sim_node *n, uint16_t lid)
+{
+	for (unsigned int o = 1; o <= n->nports; o++)
+		if (sim_owns(sim_port_at(sim, n, o), lid))
+			return o;
+	return 1;
+}
+
 static void answer_by_agent(struct sim *sim, struct sim_node *n, struct sim_node *from,
 			    struct sim_msg *m)
 {
 	ib_smp_t *s = smp_of(m);
-	unsigned int at = n->is_switch ? 0 : 1;
+	unsigned int at = n->is_switch ? 0 : port_of_lid(sim, n, m->mad.lid);
 	int status;
 
 	if (is_directed(m) && s->hop_count)

@@ -3,7 +3,8 @@
  * Hosts as clients of the subnet administrator: each joins the broadcast group of
  * IPoIB, again when the subnet manager asks it to register again; and they ask for
  * paths, one by one or all from a host, until they get an answer.  What is granted is
- * held for ever, as connections do: packets of a pair may carry every SL that it was given.
+ * held for ever, as connections do: packets of a pair may carry every SL that it was given,
+ * until the log says that all have to reconnect.
  */
 #include "config.h"
 
@@ -134,11 +135,19 @@ static void ask(struct sim *sim, uint32_t number)
 	sim_transmit(sim, &sim->nodes[from->node], m);
 }
 
+/* Where every SL is safe, another one than before may be granted. */
+static bool keeps_sls(const struct sim *sim, const struct sim_msg *answer)
+{
+	return answer->sm < 0 || !sim->sms[answer->sm].any_sl;
+}
+
 static bool is_end(const struct sim *sim, uint32_t port, bool all)
 {
 	const struct sim_port *p = &sim->ports[port];
 	const struct sim_node *n = &sim->nodes[p->node];
 
+	if (n->absent)
+		return false;
 	return n->is_switch ? all && !p->num : p->num && p->peer != DL_NONE;
 }
 
@@ -204,7 +213,8 @@ static void look_for_missing(struct sim *sim, const bool *listed)
 }
 
 /* A path of a table has the SL that was granted when it was asked for alone. */
-static void compare_path(struct sim *sim, const ib_path_rec_t *r, bool *listed)
+static void compare_path(struct sim *sim, const struct sim_msg *m, const ib_path_rec_t *r,
+			 bool *listed)
 {
 	uint32_t from = sim->inbox.from, path, to = sim_judge_owner(sim, be16toh(r->dlid), &path);
 	unsigned int sl = be16toh(r->qos_class_sl) & 15;
@@ -216,20 +226,20 @@ static void compare_path(struct sim *sim, const ib_path_rec_t *r, bool *listed)
 	listed[to] = true;
 	granted = sim_judge_granted(sim, from, to, path);
 	/* Classic mode may keep old tables for long, in which a LID is another's. */
-	if (sim->o.promises && granted && !(granted & 1 << sl) && !strchr(sim->o.mode, ','))
+	if (sim->o.promises && granted && !(granted & 1 << sl) && keeps_sls(sim, m))
 		sim_find(sim, SIM_PATHS_OF, "%s to %s, path %u: SL %u, granted: SLs 0x%x",
 			 sim->nodes[sim->ports[from].node].name,
 			 sim->nodes[sim->ports[to].node].name, path, sl, granted);
 }
 
-void sim_client_table(struct sim *sim, uint32_t size)
+void sim_client_table(struct sim *sim, const struct sim_msg *m, uint32_t size)
 {
 	struct sim_inbox *in = &sim->inbox;
 	bool *listed = sim_alloc(sim->nports, sizeof(*listed));
 
 	sim->tables++;
 	for (uint32_t at = 0; size >= sizeof(ib_path_rec_t) && at + size <= in->n; at += size)
-		compare_path(sim, (const ib_path_rec_t *)(in->bytes + at), listed);
+		compare_path(sim, m, (const ib_path_rec_t *)(in->bytes + at), listed);
 	if (sim->settled_at && in->since > sim->settled_at)
 		look_for_missing(sim, listed);
 	free(listed);
@@ -256,6 +266,12 @@ static void want_path(struct sim *sim, uint32_t from, uint32_t to, uint32_t path
 		new_query(sim, from, to, path, *when += SPACING);
 }
 
+static void want_paths(struct sim *sim, uint32_t from, uint32_t to, uint64_t *when)
+{
+	for (uint32_t i = 0; i < sim_judge_paths(sim, to); i++)
+		want_path(sim, from, to, i, when);
+}
+
 void sim_client_start(struct sim *sim)
 {
 	uint64_t when = sim->now;
@@ -266,8 +282,7 @@ void sim_client_start(struct sim *sim)
 	sim->switches_granted = ends <= ALL_ENDS;
 	for (uint32_t a = 0; a < sim->nports; a++)
 		for (uint32_t b = 0; b < sim->nports; b++)
-			for (uint32_t i = 0; i < sim_judge_paths(sim, b); i++)
-				want_path(sim, a, b, i, &when);
+			want_paths(sim, a, b, &when);
 	if (sim->o.queries_ms)
 		sim_events_add(sim, sim->now, SIM_ASK, DRAW, 0, NULL);
 	if (sim->o.tables_ms)
@@ -282,7 +297,56 @@ void sim_client_ask_again(struct sim *sim, uint32_t port, uint32_t path)
 		want_path(sim, a, port, path, &when);
 }
 
-static void answered(struct sim *sim, const ib_sa_mad_t *s)
+static bool is_transient(const struct sim *sim, uint32_t port)
+{
+	return sim->nodes[sim->ports[port].node].transient;
+}
+
+/* Do those whose path SLs change have a connection between two ports? */
+static bool must_reconnect(const struct sim *sim, uint32_t from, uint32_t to)
+{
+	return is_end(sim, from, true) && is_end(sim, to, true) &&
+	       (sim->reconnect == SIM_ALL || is_transient(sim, from) || is_transient(sim, to));
+}
+
+void sim_client_disconnect(struct sim *sim, enum sim_reconnect who)
+{
+	if (who > sim->reconnect)
+		sim->reconnect = who;
+	for (uint32_t i = 0; i < sim->nqueries; i++)
+		if (must_reconnect(sim, sim->queries[i].from, sim->queries[i].to))
+			sim->queries[i].open = false;
+	sim->inbox.transaction = 0;
+	for (uint32_t a = 0; a < sim->nports; a++)
+		for (uint32_t b = 0; b < sim->nports; b++)
+			if (must_reconnect(sim, a, b))
+				sim_judge_revoke(sim, a, b);
+}
+
+void sim_client_reconnect(struct sim *sim)
+{
+	uint64_t when = sim->now;
+
+	for (uint32_t a = 0; sim->reconnect && a < sim->nports; a++)
+		for (uint32_t b = 0; b < sim->nports; b++)
+			if (must_reconnect(sim, a, b))
+				want_paths(sim, a, b, &when);
+	sim->reconnect = SIM_NOBODY;
+}
+
+void sim_client_welcome(struct sim *sim, uint32_t node)
+{
+	const struct sim_node *n = &sim->nodes[node];
+	uint64_t when = sim->now + SIM_SECOND;
+
+	for (uint32_t a = n->first; a <= n->first + n->nports; a++)
+		for (uint32_t b = 0; b < sim->nports; b++) {
+			want_paths(sim, a, b, &when);
+			want_paths(sim, b, a, &when);
+		}
+}
+
+static void answered(struct sim *sim, const struct sim_msg *m, const ib_sa_mad_t *s)
 {
 	uint32_t number = be32toh(s->attr_mod);
 	const ib_path_rec_t *r = (const ib_path_rec_t *)s->data;
@@ -291,7 +355,8 @@ static void answered(struct sim *sim, const ib_sa_mad_t *s)
 	uint32_t path;
 	uint16_t before;
 
-	if (number >= sim->nqueries || !sim->queries[number].open)
+	/* An answer from before the change may have an SL of before. */
+	if (number >= sim->nqueries || !sim->queries[number].open || sim->reconnect)
 		return;
 	q = &sim->queries[number];
 	if (s->status) {
@@ -311,8 +376,7 @@ static void answered(struct sim *sim, const ib_sa_mad_t *s)
 	if (before &&
 	    (sim->nodes[sim->ports[q->from].node].lied || sim->nodes[sim->ports[q->to].node].lied))
 		return;
-	/* Another mode has other SLs. */
-	if (before && !(before & 1 << sl) && !strchr(sim->o.mode, ','))
+	if (before && !(before & 1 << sl) && keeps_sls(sim, m))
 		sim_find(sim, SIM_SL, "%s to %s, path %u: SL %u, granted before: SLs 0x%x",
 			 sim->nodes[sim->ports[q->from].node].name,
 			 sim->nodes[sim->ports[q->to].node].name, q->path, sl, before);
@@ -326,7 +390,7 @@ void sim_client_answer(struct sim *sim, struct sim_node *n, const struct sim_msg
 
 	(void)n;
 	if (s->attr_id == htobe16(PATH_RECORD))
-		answered(sim, s);
+		answered(sim, m, s);
 	else if (s->attr_id == htobe16(MEMBER_RECORD))
 		joined(sim, m, s);
 }

@@ -118,6 +118,8 @@ static void update_next(struct sim *sim, uint32_t lid, struct sim_node *s)
 		return;
 	sim_flow_next(sim, lid, s, next);
 	reached = next == SIM_DELIVERED;
+	if (sim_is_link(next))
+		sim_judge_led(sim, lid, next);
 	if (sim_is_link(next) && goes_round(sim, c, node)) {
 		snprintf(text, sizeof(text), "packets to LID %u (%s) come back to %s", lid,
 			 sim->nodes[sim->ports[c->owner].node].name, s->name);
@@ -376,6 +378,8 @@ static void update_group(struct sim *sim, struct sim_node *n, uint32_t group, co
 		    sim->nodes[sim->ports[peer].node].is_switch) {
 			sim_groups_depend(sim, group, n, out, is);
 			come[out] = is;
+			if (is)
+				sim_judge_led(sim, group + IB_LID_MCAST_START_HO, n->first + out);
 		}
 	}
 	sim_groups_switch(sim, group, n);
@@ -404,16 +408,16 @@ void sim_judge_node(struct sim *sim, struct sim_node *n)
 			update_next(sim, lid, n);
 }
 
-void sim_judge_grant(struct sim *sim, uint32_t from, uint32_t to, uint32_t path, uint16_t sls)
+static void set_grant(struct sim *sim, uint32_t from, uint32_t to, uint32_t path, uint16_t sls)
 {
 	struct sim_judge *j = sim->judge;
 	uint16_t *g = sim_judge_sls(sim, from, to, path);
 	const struct sim_port *p = &sim->ports[from];
 	uint32_t at = p->num ? sim->ports[p->peer].node : p->node;
 
-	if ((*g | sls) == *g)
+	if (*g == sls)
 		return;
-	*g |= sls;
+	*g = sls;
 	for (uint32_t i = path % SIM_PATHS; j->lid[to] && i < 1u << j->lmc[to]; i += SIM_PATHS) {
 		struct sim_column *c = &j->columns[j->lid[to] + i];
 
@@ -421,6 +425,17 @@ void sim_judge_grant(struct sim *sim, uint32_t from, uint32_t to, uint32_t path,
 		if (c->owner == to)
 			sim_flow_refresh(sim, j->lid[to] + i, c->next[at]);
 	}
+}
+
+void sim_judge_grant(struct sim *sim, uint32_t from, uint32_t to, uint32_t path, uint16_t sls)
+{
+	set_grant(sim, from, to, path, sls | sim_judge_granted(sim, from, to, path));
+}
+
+void sim_judge_revoke(struct sim *sim, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = 0; i < SIM_PATHS; i++)
+		set_grant(sim, from, to, i, 0);
 }
 
 uint16_t sim_judge_granted(const struct sim *sim, uint32_t from, uint32_t to, uint32_t path)

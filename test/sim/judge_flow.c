@@ -240,6 +240,12 @@ static uint32_t waits_for(const struct sim *sim, uint32_t lid, uint32_t link)
 	return s->first + 1 + at % n;
 }
 
+/* What was left behind a cable that is gone is lost. */
+static bool is_cabled(const struct sim *sim, const struct sim_leaving *l)
+{
+	return sim->ports[l->port].peer != DL_NONE;
+}
+
 /*
  * PortXmitWait, as far as leftover packets move it: it has another value whenever some
  * wait, or have waited, for the port since it was read.
@@ -252,7 +258,8 @@ uint32_t sim_judge_xmit_wait(const struct sim *sim, uint32_t port)
 	for (uint64_t i = j->first_leaving; i < j->nleaving && !waiting; i++) {
 		const struct sim_leaving *l = &j->leaving[i];
 
-		waiting = l->time > sim->now && waits_for(sim, l->lid, l->port) == port;
+		waiting = l->time > sim->now && is_cabled(sim, l) &&
+			  waits_for(sim, l->lid, l->port) == port;
 	}
 	return j->waits[port] + (waiting ? (uint32_t)((sim->now - SIM_EPOCH) / 1000) : 0);
 }
@@ -392,6 +399,8 @@ void sim_flow_expire(struct sim *sim)
 		struct sim_leaving l = j->leaving[j->first_leaving++];
 
 		j->clock = l.time;
+		if (!is_cabled(sim, &l))
+			continue;
 		if (l.lid >= IB_LID_MCAST_START_HO)
 			sim_groups_expire(sim, &l);
 		else

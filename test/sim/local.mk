@@ -1,34 +1,44 @@
 # Subnet managers in virtual time (README.md here), where configure finds that it
 # can be done.
 EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/sim/shrink.bash \
-	test/sim/scripts/astray_to_a_new_switch.events test/sim/scripts/behind_others.events \
-	test/sim/scripts/behind_top.events \
+	test/sim/scripts/astray_to_a_new_switch.events \
+	test/sim/scripts/behind_others.events test/sim/scripts/behind_top.events \
 	test/sim/scripts/dies_in_a_drain.events test/sim/scripts/dies_while_read.events \
-	test/sim/scripts/key_lease.events \
+	test/sim/scripts/grows.events test/sim/scripts/key_lease.events \
 	test/sim/scripts/key_of_another.events test/sim/scripts/key_read_only.events \
 	test/sim/scripts/liar_cut_off.events \
-	test/sim/scripts/links_when_given_up.events test/sim/scripts/maps_of_another.events \
+	test/sim/scripts/links_when_given_up.events \
+	test/sim/scripts/maps_of_another.events \
 	test/sim/scripts/mended_after_giving_up.events \
-	test/sim/scripts/moved_at_start.events test/sim/scripts/moved_at_takeover.events \
-	test/sim/scripts/moved_before_links.events test/sim/scripts/moved_under_old_groups.events \
+	test/sim/scripts/moved_at_start.events \
+	test/sim/scripts/moved_at_takeover.events \
+	test/sim/scripts/moved_before_links.events \
+	test/sim/scripts/moved_under_old_groups.events \
 	test/sim/scripts/moved_under_writes.events test/sim/scripts/mute_switch.events \
-	test/sim/scripts/mute_two.events test/sim/scripts/past_failed_cable.events \
-	test/sim/scripts/power_fails.events test/sim/scripts/power_fails_in_a_drain.events \
-	test/sim/scripts/refused_sweep.events \
-	test/sim/scripts/second_failure.events test/sim/scripts/several_lids.events \
+	test/sim/scripts/mute_two.events test/sim/scripts/only_way.events \
+	test/sim/scripts/out_of_use.events test/sim/scripts/past_failed_cable.events \
+	test/sim/scripts/power_fails.events \
+	test/sim/scripts/power_fails_in_a_drain.events \
+	test/sim/scripts/refused_sweep.events test/sim/scripts/second_failure.events \
+	test/sim/scripts/several_lids.events test/sim/scripts/shrinks.events \
 	test/sim/scripts/start_under_loss.events test/sim/scripts/swapped_cables.events \
 	test/sim/scripts/switch_returns.events test/sim/scripts/takeover.events \
-	test/sim/scripts/top_rises_at_start.events test/sim/scripts/top_rises_when_refused.events \
-	test/sim/scripts/torn_tree.events test/sim/scripts/two_die_while_read.events
+	test/sim/scripts/takeover_in_another_mode.events \
+	test/sim/scripts/top_rises_at_start.events \
+	test/sim/scripts/top_rises_when_refused.events \
+	test/sim/scripts/torn_tree.events test/sim/scripts/two_die_while_read.events \
+	test/sim/scripts/two_ports.events test/sim/scripts/two_ports.net
 if SIM
 check_PROGRAMS += test/sim/sim
 check_LTLIBRARIES += test/sim/sm.la
 endif
 test_sim_sim_SOURCES = test/sim/sim.h test/sim/share.h test/sim/judge.h \
 	test/sim/main.c test/sim/events.c test/sim/nodes.c test/sim/agent.c test/sim/carry.c \
-	test/sim/client.c test/sim/rmpp.c test/sim/process.c test/sim/script.c test/sim/apply.c test/sim/log.c \
+	test/sim/client.c test/sim/rmpp.c test/sim/process.c test/sim/script.c test/sim/apply.c \
+	test/sim/avoid.c test/sim/grow.c test/sim/log.c \
 	test/sim/judge.c test/sim/judge_flow.c test/sim/judge_groups.c test/sim/judge_pairs.c \
-	test/sim/judge_verify.c test/sim/judge_desk.c test/sim/judge_metrics.c test/sim/order.c
+	test/sim/judge_avoid.c test/sim/judge_verify.c test/sim/judge_desk.c \
+	test/sim/judge_metrics.c test/sim/order.c
 test_sim_sim_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 test_sim_sim_LDADD = libdlread.la libdlroute.la
 test_sim_sm_la_SOURCES = test/sim/sm.h test/sim/share.h test/sim/sm_turn.c test/sim/sm_threads.c \

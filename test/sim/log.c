@@ -17,24 +17,34 @@
 #define RIVALS_WITHIN (2 * SIM_SECOND)
 #define MOST_HELD (sizeof(((struct sim_log *)NULL)->held) / sizeof(struct sim_held))
 
-/*
- * Has another subnet manager written tables, as the master, since one looked that writes now?
- * No engine can help.
- */
+/* Is a subnet manager in the middle of a change, and another one has written meanwhile? */
+static bool is_crossed(const struct sim_sm *sm, const struct sim_sm *other)
+{
+	return sm->pid && other->pid && sm->last_up < sm->sweep_at && sm->wrote_at > sm->sweep_at &&
+	       other->wrote_at > sm->sweep_at;
+}
+
+/* Do two subnet managers write tables, each as the master?  No engine can help. */
 static bool has_rivals(const struct sim *sim)
 {
+	bool crossed = false;
 	uint32_t n = 0;
-	bool behind = false;
 
 	for (uint32_t i = 0; i < sim->nsms; i++) {
-		const struct sim_sm *sm = &sim->sms[i];
-
-		n += sm->wrote_at && sim->now < sm->wrote_at + RIVALS_WITHIN;
+		n += sim->sms[i].wrote_at && sim->now < sim->sms[i].wrote_at + RIVALS_WITHIN;
 		for (uint32_t k = 0; k < sim->nsms; k++)
-			behind |= k != i && sm->wrote_at > sm->sweep_at &&
-				  sim->sms[k].wrote_at > sm->sweep_at;
+			crossed |= k != i && is_crossed(&sim->sms[i], &sim->sms[k]);
 	}
-	return n > 1 || behind;
+	return n > 1 || crossed;
+}
+
+/* Has a write just reached another switch than was meant, or a node another one's LID? */
+static bool is_astray(const struct sim *sim)
+{
+	for (uint32_t i = 0; i < sim->nsms; i++)
+		if (sim->sms[i].pid && sim->sms[i].astray)
+			return true;
+	return false;
 }
 
 /*
@@ -43,23 +53,19 @@ static bool has_rivals(const struct sim *sim)
  */
 static bool is_admitted(struct sim *sim)
 {
-	bool unproven = false, astray = false;
+	bool unproven = false;
 
-	for (uint32_t i = 0; i < sim->nsms; i++) {
-		const struct sim_sm *sm = &sim->sms[i];
-
-		unproven |= sm->pid && sm->unproven == sm->sweep_at;
-		astray |= sm->pid && sm->astray;
-	}
+	for (uint32_t i = 0; i < sim->nsms; i++)
+		unproven |= sim->sms[i].pid && sim->sms[i].unproven == sim->sms[i].sweep_at;
 	sim->log.admitted = unproven || (sim->log.admitted && sim_judge_has_leftovers(sim));
-	return astray || sim->log.admitted;
+	return sim->log.admitted;
 }
 
 void sim_log_unsafe(struct sim *sim, enum sim_finding what, const char *text)
 {
 	struct sim_log *l = &sim->log;
 
-	if (has_rivals(sim) || is_admitted(sim)) {
+	if (has_rivals(sim) || is_astray(sim) || is_admitted(sim)) {
 		sim->admitted++;
 		return;
 	}
@@ -161,6 +167,21 @@ static void read_transition(struct sim *sim, struct sim_sm *sm, const char *line
 	sim_judge_mark(sim);
 }
 
+/*
+ * Path SLs change, and whoever has one has to reconnect.  That may be only where a subnet
+ * manager takes over from one in another mode, and for switches that come to a torus or
+ * go, when they get or lose coordinates: else it stays a finding that they change.
+ */
+static void read_reconnect(struct sim *sim, const char *text)
+{
+	if (!strstr(text, "ERR DL27") && !strstr(text, "pairs of end port and LID reconnect"))
+		return;
+	if (strchr(sim->o.mode, ','))
+		sim_client_disconnect(sim, SIM_ALL);
+	else if (sim->o.grow)
+		sim_client_disconnect(sim, SIM_TRANSIENT);
+}
+
 void sim_log_line(struct sim *sim, struct sim_sm *sm, const char *line)
 {
 	const char *said = strstr(line, "dateline: ");
@@ -176,6 +197,7 @@ void sim_log_line(struct sim *sim, struct sim_sm *sm, const char *line)
 		sim->clean = was_undisturbed(sim, sm);
 		sim->last_sweep = sm->sweep_at;
 		sim_judge_mark(sim);
+		sim_client_reconnect(sim);
 		sim_script_begin(sim);
 		return;
 	}
@@ -186,6 +208,8 @@ void sim_log_line(struct sim *sim, struct sim_sm *sm, const char *line)
 		sim_say(sim, "sm%d: %s", (int)(sm - sim->sms), text);
 	if (strstr(text, "ERR DL18") || strstr(text, "ERR DL34"))
 		sim_find(sim, SIM_DEFECT, "%s", text);
+	sim_avoid_line(sim, text, has_rivals(sim) || is_astray(sim));
+	read_reconnect(sim, text);
 	if (strstr(text, "the change stops here")) {
 		/* What stopped halfway, and the way back from there, is counted nowhere. */
 		sim_log_flush(sim, true);

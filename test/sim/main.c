@@ -31,6 +31,7 @@ const char *const sim_finding_names[SIM_FINDINGS] = {
 	[SIM_PAIRS] = "interrupted pairs miscounted",
 	[SIM_SLOW] = "query unanswered",
 	[SIM_TABLES] = "tables wrong",
+	[SIM_AVOIDED] = "avoided, but used",
 	[SIM_HUNG] = "hung",
 	[SIM_LEAK] = "memory grows",
 	[SIM_ENDED] = "ended by itself",
@@ -94,6 +95,9 @@ void *sim_alloc(size_t n, size_t size)
 
 enum {
 	OPTION_TORUS = 256,
+	OPTION_GROW,
+	OPTION_NETLIST,
+	OPTION_TORUS_CONFIG,
 	OPTION_PORTS,
 	OPTION_ENGINE,
 	OPTION_MODE,
@@ -126,6 +130,9 @@ enum {
 
 static const struct option options[] = {
 	{ "torus", required_argument, NULL, OPTION_TORUS },
+	{ "netlist", required_argument, NULL, OPTION_NETLIST },
+	{ "torus-config", required_argument, NULL, OPTION_TORUS_CONFIG },
+	{ "grow", required_argument, NULL, OPTION_GROW },
 	{ "ports", required_argument, NULL, OPTION_PORTS },
 	{ "engine", required_argument, NULL, OPTION_ENGINE },
 	{ "mode", required_argument, NULL, OPTION_MODE },
@@ -167,11 +174,37 @@ static char *join_path(const char *dir, const char *name)
 	return path;
 }
 
+/* A script names files as they lie beside it. */
+static const char *find_file(const struct sim_options *o, const char *name)
+{
+	const char *slash = o->script ? strrchr(o->script, '/') : NULL;
+	char *beside, *path = realpath(name, NULL);
+
+	if (!path && slash) {
+		if (asprintf(&beside, "%.*s/%s", (int)(slash - o->script), o->script, name) < 0)
+			sim_die("no memory");
+		path = realpath(beside, NULL);
+		free(beside);
+	}
+	if (!path)
+		sim_die("%s: %s", name, strerror(errno));
+	return path;
+}
+
 static void set_option(struct sim_options *o, int option, const char *value)
 {
 	switch (option) {
 	case OPTION_TORUS:
 		o->torus = strdup(value);
+		break;
+	case OPTION_NETLIST:
+		o->netlist = find_file(o, value);
+		break;
+	case OPTION_TORUS_CONFIG:
+		o->netlist_config = find_file(o, value);
+		break;
+	case OPTION_GROW:
+		o->grow = strdup(value);
 		break;
 	case OPTION_PORTS:
 		o->ports = (uint32_t)strtoul(value, NULL, 0);
@@ -346,6 +379,21 @@ static void read_options(struct sim_options *o, int argc, char **argv)
 	o->promises = !strcmp(o->engine, "dateline") && strcmp(o->mode, "classic");
 }
 
+/* What the user gives: without torus_config coordinates come from the cabling. */
+static void take_netlist(struct sim_options *o)
+{
+	char *command;
+
+	if (asprintf(&command, "rm -rf '%s'/sm[0-9]", o->dir) < 0)
+		sim_die("no memory");
+	if (system(command))
+		sim_die("failed: %s", command);
+	free(command);
+	o->net = o->netlist;
+	o->torus_config = o->netlist_config;
+	o->bare |= !o->torus_config;
+}
+
 /* A clean directory, with a fabric and its configuration written by the command. */
 static void generate(struct sim_options *o)
 {
@@ -370,16 +418,21 @@ static void generate(struct sim_options *o)
 
 /* ---- a run --------------------------------------------------------------------- */
 
+static bool is_host(const struct sim *sim, const struct sim_node *n)
+{
+	return !n->is_switch && !n->absent && sim_is_live(sim_port_at(sim, n, 1));
+}
+
 /* Subnet managers on hosts that lie apart. */
 static void start_all(struct sim *sim)
 {
 	uint32_t nhosts = 0, number = 0, seen = 0;
 
 	for (uint32_t i = 0; i < sim->nnodes; i++)
-		nhosts += !sim->nodes[i].is_switch;
+		nhosts += is_host(sim, &sim->nodes[i]);
 	sim->nsms = sim->o.sms;
 	for (uint32_t i = 0; i < sim->nnodes && number < sim->nsms; i++) {
-		if (sim->nodes[i].is_switch || seen++ != number * nhosts / sim->nsms)
+		if (!is_host(sim, &sim->nodes[i]) || seen++ != number * nhosts / sim->nsms)
 			continue;
 		sim->sms[number].node = i;
 		if (!number)
@@ -405,8 +458,16 @@ static void write_script(const struct sim *sim)
 		fprintf(f, "stay switch\n");
 	else if (o->stay_ms)
 		fprintf(f, "stay %" PRId64 "\n", (int64_t)o->stay_ms);
+	if (o->netlist)
+		fprintf(f, "netlist %s\n", o->netlist);
+	if (o->netlist_config)
+		fprintf(f, "torus-config %s\n", o->netlist_config);
+	if (o->grow)
+		fprintf(f, "grow %s\n", o->grow);
 	if (o->plugin_options)
 		fprintf(f, "plugin-options %s\n", o->plugin_options);
+	if (o->more[0])
+		fprintf(f, "more %s\n", o->more);
 	if (o->opensm_options)
 		fprintf(f, "opensm-options %s\n", o->opensm_options);
 	sim_script_write(sim->script, f);
@@ -424,6 +485,11 @@ static int report(struct sim *sim)
 			fprintf(sim->out, "found: %s: %" PRIu64 "\n", sim_finding_names[i],
 				sim->found[i]);
 	}
+	if (sim->o.avoid)
+		fprintf(sim->out,
+			"out of use: %" PRIu64 " called safe, %" PRIu64
+			" times all back as before\n",
+			sim->avoid.said, sim->avoid.compared);
 	fprintf(sim->out,
 		"%u events in %.3f virtual s, %" PRIu64 " MADs, %" PRIu64 " lost, %" PRIu64
 		" changes of tables, %" PRIu64 " unproven, %" PRIu64
@@ -463,13 +529,21 @@ int main(int argc, char **argv)
 
 	read_options(&sim.o, argc, argv);
 	stay_on_processor();
-	generate(&sim.o);
+	if (sim.o.netlist)
+		take_netlist(&sim.o);
+	else
+		generate(&sim.o);
+	if (sim.o.grow)
+		sim.o.net = sim_grow_plan(&sim.o);
 	sim.random_net = sim.o.seed * 2 + 1;
 	sim.random_script = sim.o.seed * 3 + 2;
 	if (sim.o.script)
 		sim_script_read(&script, sim.o.script);
 	else
 		script.random = true;
+	sim.o.avoid = strstr(sim.o.more, "avoid") || sim_script_has(&script, SIM_STEP_AVOID);
+	if (sim.o.avoid)
+		sim_avoid_write(&sim);
 	sim_nodes_load(&sim);
 	sim_judge_new(&sim);
 	start_all(&sim);

@@ -63,6 +63,8 @@ void sim_nodes_load(struct sim *sim)
 	sim->ports = sim_alloc(sim->nports, sizeof(*sim->ports));
 	for (uint32_t i = 0; i < sim->nnodes; i++)
 		load_node(sim, i);
+	if (sim->o.grow)
+		sim_grow_begin(sim);
 	for (uint32_t i = 0; i < sim->nnodes; i++)
 		sim_agent_reset(sim, &sim->nodes[i]);
 	for (uint32_t p = 0; p < sim->nports; p++)
@@ -73,7 +75,7 @@ void sim_nodes_load(struct sim *sim)
 struct sim_node *sim_nodes_find(struct sim *sim, const char *name)
 {
 	for (uint32_t i = 0; i < sim->nnodes; i++)
-		if (!strcmp(sim->nodes[i].name, name))
+		if (!strcmp(sim->nodes[i].name, name) && !sim->nodes[i].absent)
 			return &sim->nodes[i];
 	return NULL;
 }
@@ -101,10 +103,12 @@ static void set_cable(struct sim *sim, uint32_t port, bool up)
 	sim_judge_port(sim, p->peer, false);
 	sim->last_change = sim->now;
 	/* What goes and comes back between two sweeps, no sweep knows of. */
-	if (!up)
-		p->down_at = sim->now;
-	else if (p->down_at > sim->last_sweep)
+	if (!up) {
+		p->down_at = sim->ports[p->peer].down_at = sim->now;
+		sim_avoid_unplugged(sim, port);
+	} else if (p->down_at > sim->last_sweep) {
 		sim->clean = false;
+	}
 }
 
 static void update_link(struct sim *sim, uint32_t port)
@@ -132,6 +136,24 @@ static void join_ports(struct sim *sim, uint32_t a, uint32_t b)
 {
 	sim->ports[a].peer = sim->fabric->ports[a].peer = b;
 	sim->ports[b].peer = sim->fabric->ports[b].peer = a;
+}
+
+void sim_nodes_unplug(struct sim *sim, uint32_t port)
+{
+	uint32_t peer = sim->ports[port].peer;
+
+	sim_nodes_link(sim, port, false);
+	sim->ports[port].cut = sim->ports[peer].cut = false;
+	sim->ports[port].peer = sim->ports[port].home = sim->fabric->ports[port].peer = DL_NONE;
+	sim->ports[peer].peer = sim->ports[peer].home = sim->fabric->ports[peer].peer = DL_NONE;
+}
+
+void sim_nodes_plug(struct sim *sim, uint32_t a, uint32_t b)
+{
+	join_ports(sim, a, b);
+	sim->ports[a].home = b;
+	sim->ports[b].home = a;
+	sim_nodes_link(sim, a, true);
 }
 
 void sim_nodes_swap(struct sim *sim, uint32_t a, uint32_t b)

@@ -70,6 +70,14 @@ static void write_lines(const char *lines, int length, FILE *to)
 	fputc('\n', to);
 }
 
+static bool is_any_sl(const struct sim_options *o, uint32_t number)
+{
+	int length;
+	const char *mode = part_of(o->mode, number, ",", &length);
+
+	return length == 6 && !strncmp(mode, "any-sl", 6);
+}
+
 static void write_config(const struct sim *sim, uint32_t number)
 {
 	const struct sim_options *o = &sim->o;
@@ -86,9 +94,9 @@ static void write_config(const struct sim *sim, uint32_t number)
 	if (!o->bare)
 		fprintf(f, "torus_config torus.conf\n");
 	if (!strcmp(o->engine, "dateline"))
-		fprintf(f, "event_plugin_name osmdateline\nevent_plugin_options mode=%.*s%s%s\n",
-			length, mode, o->plugin_options ? " " : "",
-			o->plugin_options ? o->plugin_options : "");
+		fprintf(f, "event_plugin_name osmdateline\nevent_plugin_options mode=%.*s%s%s%s\n",
+			length, mode, o->avoid ? " avoid=../avoid" : "",
+			o->plugin_options ? " " : "", o->plugin_options ? o->plugin_options : "");
 	lines = o->opensm_options ? part_of(o->opensm_options, number, "|", &length) : NULL;
 	if (lines)
 		write_lines(lines, length, f);
@@ -111,6 +119,19 @@ static void prepare_directory(const struct sim *sim, uint32_t number)
 	link_to(sim->o.shim, "sm.so");
 	snprintf(name, sizeof(name), "%s/libosmdateline.so", sim->o.plugin_dir);
 	link_to(name, "libosmdateline.so");
+}
+
+void sim_process_configure(struct sim *sim, const char *name)
+{
+	char path[PATH_MAX], link[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", sim->o.dir, name);
+	sim->o.torus_config = strdup(path);
+	for (uint32_t i = 0; i < sim->nsms && !sim->o.bare; i++) {
+		snprintf(link, sizeof(link), "%s/sm%u/torus.conf", sim->o.dir, i);
+		if (sim->sms[i].run)
+			link_to(path, link);
+	}
 }
 
 static void run_program(const struct sim *sim, uint32_t sm, int fd)
@@ -167,6 +188,7 @@ void sim_process_start(struct sim *sim, uint32_t number, uint32_t node)
 	if (sm->share == MAP_FAILED)
 		sim_die("no shared memory: %s", strerror(errno));
 	sm->node = node;
+	sm->any_sl = is_any_sl(&sim->o, number);
 	sm->run++;
 	sm->last_up = 0;
 	sm->sweep_at = sm->last_sent = sim->now;

@@ -138,7 +138,7 @@ static void send_ack(struct sim *sim, struct sim_node *n, const struct sim_msg *
 	struct sim_msg *m = sim_msg_new(sim);
 
 	*m = *data;
-	m->mad.lid = be16toh(sim_end_port(sim, n, 1)->info.master_sm_base_lid);
+	m->mad.lid = be16toh(sim_own_port(sim, n)->info.master_sm_base_lid);
 	sa_of(m)->rmpp_type = ACK;
 	sa_of(m)->rmpp_flags = IB_RMPP_FLAG_ACTIVE;
 	sa_of(m)->seg_num = htobe32(sim->inbox.taken);
@@ -177,7 +177,7 @@ static void take_data(struct sim *sim, struct sim_node *n, struct sim_msg *m)
 		send_ack(sim, n, m);
 	}
 	if (!known && in->taken == in->last)
-		sim_client_table(sim, (uint32_t)be16toh(sa_of(m)->attr_offset) * 8);
+		sim_client_table(sim, m, (uint32_t)be16toh(sa_of(m)->attr_offset) * 8);
 }
 
 void sim_rmpp_take(struct sim *sim, struct sim_node *n, struct sim_msg *m)

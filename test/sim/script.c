@@ -53,6 +53,10 @@ static const struct {
 	[SIM_STEP_SWAP] = { "swap", true, 2, 3, "swap" },
 	[SIM_STEP_LIE] = { "lie", true, 1, 2, "lie" },
 	[SIM_STEP_KEY] = { "key", true, 2, 2, "key" },
+	[SIM_STEP_AVOID] = { "avoid", true, 1, 4, "avoid" },
+	[SIM_STEP_UNAVOID] = { "unavoid", true, 1, 4, "avoid" },
+	[SIM_STEP_GROW] = { "grow", false, 0, 0 },
+	[SIM_STEP_WAIT] = { "wait", false, 0, 0 },
 	[SIM_STEP_MEASURE] = { "measure", false, 1, 0 },
 };
 
@@ -126,6 +130,14 @@ void sim_script_print(const struct sim_step *step, FILE *to)
 	fputc('\n', to);
 }
 
+bool sim_script_has(const struct sim_script *s, enum sim_step_kind kind)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->steps[i].kind == kind)
+			return true;
+	return false;
+}
+
 void sim_script_write(const struct sim_script *s, FILE *to)
 {
 	for (uint32_t i = 0; i < s->n; i++)
@@ -148,6 +160,18 @@ static uint32_t draw_gap(struct sim *sim)
 	}
 }
 
+/* An entry of the list of what is out of use. */
+static void draw_avoided(struct sim *sim, struct sim_step *step)
+{
+	const struct sim_port *p;
+
+	if (!sim->avoid.n)
+		return;
+	p = &sim->ports[sim->avoid.entries[sim_random(&sim->random_script, sim->avoid.n)].port];
+	snprintf(step->node, sizeof(step->node), "%.63s", sim->nodes[p->node].name);
+	step->arg[0] = p->num;
+}
+
 void sim_script_draw_args(struct sim *sim, struct sim_step *step)
 {
 	uint64_t *r = &sim->random_script;
@@ -161,6 +185,12 @@ void sim_script_draw_args(struct sim *sim, struct sim_step *step)
 	case SIM_STEP_CUT:
 	case SIM_STEP_MEND:
 		step->arg[0] = 1 + sim_random(r, n->nports);
+		break;
+	case SIM_STEP_AVOID:
+		step->arg[0] = sim_random(r, 3) ? 1 + sim_random(r, n->nports) : 0;
+		break;
+	case SIM_STEP_UNAVOID:
+		draw_avoided(sim, step);
 		break;
 	case SIM_STEP_SWAP:
 		step->arg[0] = 1 + sim_random(r, n->nports);
@@ -292,6 +322,7 @@ static bool is_settled(struct sim *sim, uint64_t *bad, char *example, size_t siz
 			 (sm->last_up > sim->disturbed || sim->now > sim->disturbed + LIGHT_SWEEP);
 	}
 	quiet &= sim->now > sim->last_join + TREE_WRITTEN;
+	quiet &= !sim->avoid.changed || sim->last_sweep > sim->avoid.changed;
 	return !*bad && quiet &&
 	       (all_joined(sim, find_master(sim)) || sim->now > sim->script->settling + JOIN_BOUND);
 }
@@ -328,6 +359,8 @@ static bool settle(struct sim *sim)
 	joined = all_joined(sim, find_master(sim)) && !is_any_sick(sim);
 	if (good)
 		sim_judge_verify(sim, joined);
+	if (good && sim->o.promises)
+		sim_avoid_settled(sim);
 	sim->not_joined += good && !all_joined(sim, find_master(sim));
 	if (sim->now - sim->script->settling > sim->slowest_settling)
 		sim->slowest_settling = sim->now - sim->script->settling;
@@ -357,14 +390,14 @@ static void do_step(struct sim *sim, struct sim_step step)
 	bool done = s->random ? apply_anywhere(sim, &step) : sim_apply(sim, &step);
 	bool settles = step.kind == SIM_STEP_SETTLE;
 
-	if (s->random && done) {
-		step.after_ms += s->idle;
-		s->idle = 0;
+	/* What cannot be done has its moment all the same: turns end there. */
+	if (!done)
+		step.kind = SIM_STEP_WAIT;
+	if (s->random)
 		sim_script_add(s, &step);
+	if (s->random && done) {
 		s->drawn += !settles;
 		s->since = settles ? 0 : s->since + 1;
-	} else {
-		s->idle += step.after_ms;
 	}
 	if (settles)
 		s->settling = sim->now;

@@ -10,6 +10,8 @@
  *	rmpp.c		answers of several MADs
  *	process.c	the subnet managers' processes, and turns between them
  *	script.c	events as text; apply.c what each of them does
+ *	avoid.c		what is taken out of use before it goes
+ *	grow.c		a torus that grows or shrinks
  *	judge*.c	what the switches hold, judged at every write
  *	log.c		what the subnet managers say
  *	main.c		options, verdict
@@ -106,6 +108,8 @@ struct sim_node {
 	uint8_t nports;
 	bool is_switch;
 	bool dead;
+	bool absent;	  /* ... as it is not placed yet, or not any more: grow.c */
+	bool transient;	  /* ... or will not be at the end */
 	bool mute;	  /* it forwards, but its agent does not answer, */
 	bool sick;	  /* ... or answers for itself, and not for its ports and tables */
 	bool is_keyed;	  /* it has an M_Key that no subnet manager here has set */
@@ -133,6 +137,7 @@ struct sim_sm {
 	struct sim_share *share;
 	pid_t pid; /* 0: not running */
 	uint32_t node, run;
+	bool any_sl; /* its mode */
 	bool paused;
 	uint64_t sweep_at;			/* when its last heavy sweep began */
 	struct sim_msg *pending;		/* requests without an answer */
@@ -150,6 +155,12 @@ struct sim_sm {
 };
 
 /* ---- hosts' path queries ------------------------------------------------------ */
+
+enum sim_reconnect {
+	SIM_NOBODY,
+	SIM_TRANSIENT, /* those with a node that comes or goes */
+	SIM_ALL
+};
 
 struct sim_query {
 	uint32_t from, to; /* ports */
@@ -187,6 +198,7 @@ enum sim_finding {
 	SIM_PAIRS,    /* interrupted pairs are not those that the log states */
 	SIM_SLOW,     /* a path query without an answer */
 	SIM_TABLES,   /* tables that the full verifier refuses */
+	SIM_AVOIDED,  /* what is out of use, or called so, is not */
 	SIM_HUNG,     /* the subnet manager does not sweep any more */
 	SIM_LEAK,     /* it needs more memory than it did for the same */
 	SIM_ENDED,    /* its program ended by itself */
@@ -197,10 +209,36 @@ enum sim_finding {
 
 extern const char *const sim_finding_names[SIM_FINDINGS];
 
+/* ---- what is out of use (avoid.c) ----------------------------------------------- */
+
+#define SIM_MOST_AVOIDED 4
+
+struct sim_avoided {
+	uint32_t port; /* of a cable; port 0: all of the switch */
+	bool safe;     /* as the log says: nothing leads across it */
+};
+
+/* All tables of switches that are on. */
+struct sim_sum {
+	uint64_t time; /* 0: unknown */
+	uint64_t entries, masks;
+};
+
+struct sim_avoid {
+	struct sim_avoided entries[SIM_MOST_AVOIDED];
+	uint32_t n;
+	uint64_t changed;	 /* when it was last */
+	bool refused;		 /* ... but the engine could not read it */
+	struct sim_sum before;	 /* ... there was any entry, if nothing else has happened since */
+	uint64_t said, compared; /* lines that call an entry safe; tables with those from before */
+};
+
 /* ---- options ------------------------------------------------------------------ */
 
 struct sim_options {
-	const char *torus; /* "6x5x1" */
+	const char *torus;		      /* "6x5x1" */
+	const char *netlist, *netlist_config; /* a fabric of the user's, and its torus_config */
+	const char *grow;  /* the dimension in which it gets a plane, "-x": loses one; or NULL */
 	uint32_t ports;	   /* of a switch */
 	const char *build; /* what has been built there is tried */
 	const char *net, *torus_config, *engine, *mode, *plugin_dir, *opensm, *shim, *dir;
@@ -217,6 +255,7 @@ struct sim_options {
 	const char *more;    /* words: other kinds of events are drawn, too (script.c) */
 	bool raise;	     /* OperVLs begin anywhere up to VLCap after power on */
 	bool plain;	     /* ports without extended speeds */
+	bool avoid;	     /* the engine has a list of what to avoid */
 	bool enhanced;	     /* switches have an enhanced port 0, which takes an LMC */
 	uint32_t queries_ms; /* between two path queries; 0: none */
 	uint32_t tables_ms;  /* ... and between two of all paths from a host */
@@ -258,6 +297,7 @@ struct sim {
 	struct sim_sm sms[SIM_MOST_SMS];
 	uint32_t nsms;
 	struct sim_query *queries;
+	enum sim_reconnect reconnect; /* who waits for the end of a change to do so */
 	uint32_t nqueries, queries_cap;
 	uint64_t asked, answered, refused, slowest;
 	struct sim_inbox inbox;
@@ -266,6 +306,9 @@ struct sim {
 	uint64_t tables_asked, tables, records;
 	struct sim_judge *judge;
 	struct sim_script *script;
+	struct sim_avoid avoid;
+	uint32_t grown;	      /* steps of growth that are done */
+	bool unplugged;	      /* ... and so is half of the next one */
 	uint64_t last_join;   /* when a host joined its group last */
 	uint64_t last_change; /* when the fabric, or what answers in it, changed last */
 	uint64_t swapped_at;  /* when cables were exchanged last */
@@ -304,9 +347,15 @@ double sim_seconds(const struct sim *sim);
 /* ---- nodes.c ------------------------------------------------------------------ */
 
 void sim_nodes_load(struct sim *sim);
+
+/* One that is placed; or NULL. */
 struct sim_node *sim_nodes_find(struct sim *sim, const char *name);
 void sim_nodes_link(struct sim *sim, uint32_t port, bool up);
 void sim_nodes_power(struct sim *sim, struct sim_node *n, bool up);
+
+/* A cable goes for good, and comes between two ports that have none. */
+void sim_nodes_unplug(struct sim *sim, uint32_t port);
+void sim_nodes_plug(struct sim *sim, uint32_t a, uint32_t b);
 
 /* Two cables of a switch are plugged in again, each where the other was. */
 void sim_nodes_swap(struct sim *sim, uint32_t a, uint32_t b);
@@ -343,6 +392,18 @@ static inline struct sim_port *sim_end_port(const struct sim *sim, const struct 
 					    unsigned int num)
 {
 	return sim_port_at(sim, n, n->is_switch ? 0 : num);
+}
+
+/*
+ * The end port by which a node sends: port 0 of a switch, else the first one with a link,
+ * or the first of all.
+ */
+static inline struct sim_port *sim_own_port(const struct sim *sim, const struct sim_node *n)
+{
+	for (unsigned int o = 1; !n->is_switch && o <= n->nports; o++)
+		if (sim_is_live(sim_port_at(sim, n, o)))
+			return sim_port_at(sim, n, o);
+	return sim_end_port(sim, n, 1);
 }
 
 /* Does an end port own a LID? */
@@ -410,11 +471,18 @@ bool sim_client_is_done(const struct sim *sim);
 
 /* Ask for all paths to one of an end port's LIDs again: it was another's. */
 void sim_client_ask_again(struct sim *sim, uint32_t port, uint32_t path);
+
+/* Connections are closed, and opened again when the change is over. */
+void sim_client_disconnect(struct sim *sim, enum sim_reconnect who);
+void sim_client_reconnect(struct sim *sim);
+
+/* A new node: open connections to it, and from it. */
+void sim_client_welcome(struct sim *sim, uint32_t node);
 void sim_client_event(struct sim *sim, const struct sim_event *e);
 void sim_client_answer(struct sim *sim, struct sim_node *n, const struct sim_msg *m);
 
-/* All records of a table have come, of so many bytes each. */
-void sim_client_table(struct sim *sim, uint32_t size);
+/* All records of a table have come, of so many bytes each; the last ones in `m`. */
+void sim_client_table(struct sim *sim, const struct sim_msg *m, uint32_t size);
 
 /* Queries that stay open for longer than `bound` although all is well since then. */
 void sim_client_check(struct sim *sim, uint64_t since, uint64_t bound);
@@ -438,6 +506,9 @@ void sim_process_start(struct sim *sim, uint32_t sm, uint32_t node);
 void sim_process_kill(struct sim *sim, uint32_t sm);
 void sim_process_deliver(struct sim *sim, uint32_t sm, struct sim_msg *m, int agent);
 
+/* Another torus_config for all, by a name in the run's directory. */
+void sim_process_configure(struct sim *sim, const char *name);
+
 /* Let everything happen until sim->over. */
 void sim_process_run(struct sim *sim);
 void sim_process_end(struct sim *sim);
@@ -456,6 +527,9 @@ enum sim_step_kind {
 	SIM_STEP_SWAP,
 	SIM_STEP_LIE,
 	SIM_STEP_KEY,
+	SIM_STEP_AVOID,
+	SIM_STEP_UNAVOID,
+	SIM_STEP_GROW,
 	SIM_STEP_LOSS,
 	SIM_STEP_SWEEP,
 	SIM_STEP_STOP,
@@ -466,6 +540,7 @@ enum sim_step_kind {
 	SIM_STEP_STARVE,
 	SIM_STEP_DENY,
 	SIM_STEP_MEASURE,
+	SIM_STEP_WAIT,
 	SIM_STEP_SETTLE,
 	SIM_STEP_KINDS
 };
@@ -484,12 +559,14 @@ struct sim_script {
 	uint32_t since;	   /* settled last */
 	uint64_t settling; /* since when; 0: not */
 	uint32_t drawn;
-	uint32_t idle;	    /* ms of gaps before events that did nothing */
 	bool begun, asking; /* has a sweep ended; are SLs asked for? */
 	uint64_t granted;   /* since when; 0: not yet */
 	bool pending, over; /* is `step` waiting for its moment; is none left? */
 	struct sim_step step;
 };
+
+/* Has it an event of a kind? */
+bool sim_script_has(const struct sim_script *s, enum sim_step_kind kind);
 
 /* Read a script.  It ends the program where it is damaged. */
 void sim_script_read(struct sim_script *s, const char *path);
@@ -509,6 +586,53 @@ void sim_script_event(struct sim *sim);
 
 /* Returns false where there is nothing to do: such a step counts for nothing. */
 bool sim_apply(struct sim *sim, const struct sim_step *step);
+
+/* ---- avoid.c -------------------------------------------------------------------- */
+
+/* The file that the engine reads. */
+void sim_avoid_write(const struct sim *sim);
+
+/* One more entry, or one less; false: it is there already, or is not. */
+bool sim_avoid_add(struct sim *sim, uint32_t port);
+bool sim_avoid_remove(struct sim *sim, uint32_t port);
+
+/* Something else has happened: the tables need not become those from before. */
+void sim_avoid_forget(struct sim *sim);
+
+/* A link is down: what the log said of its cable is over. */
+void sim_avoid_unplugged(struct sim *sim, uint32_t port);
+
+/* A line of the engine's log.  `excused`: nobody could know what the switches hold. */
+void sim_avoid_line(struct sim *sim, const char *line, bool excused);
+
+/* All is as it is to stay. */
+void sim_avoid_settled(struct sim *sim);
+
+/* ---- grow.c ---------------------------------------------------------------------- */
+
+/* Plan the steps; returns the name of the netlist with all nodes. */
+char *sim_grow_plan(const struct sim_options *o);
+
+/* Only what there is at the beginning is cabled. */
+void sim_grow_begin(struct sim *sim);
+
+/* The next half step; false: there is none. */
+bool sim_grow(struct sim *sim);
+
+/* ---- judge_avoid.c --------------------------------------------------------------- */
+
+/*
+ * Does anything lead across a cable, or through the switch whose port 0 is given?  It is
+ * described in `what`.  `behind`: packets that came that way may be under way, too.
+ */
+bool sim_judge_crossed(struct sim *sim, uint32_t port, bool behind, char *what, size_t size);
+
+/* A write leads packets to a LID to a link between switches. */
+void sim_judge_led(struct sim *sim, uint32_t lid, uint32_t link);
+
+/* Would all switches that are on be reached without anything of the list? */
+bool sim_judge_can_avoid(const struct sim *sim);
+void sim_judge_sum(const struct sim *sim, struct sim_sum *sum);
 
 /* ---- judge.c ------------------------------------------------------------------ */
 
@@ -538,6 +662,9 @@ void sim_judge_node(struct sim *sim, struct sim_node *n);
  * LID plus `path`.
  */
 void sim_judge_grant(struct sim *sim, uint32_t from, uint32_t to, uint32_t path, uint16_t sls);
+
+/* A connection is closed: its packets are on their way still, but no more come. */
+void sim_judge_revoke(struct sim *sim, uint32_t from, uint32_t to);
 uint16_t sim_judge_granted(const struct sim *sim, uint32_t from, uint32_t to, uint32_t path);
 
 /* Whose LID is it (DL_NONE: nobody's, or of several), and the how manieth of its LIDs? */

@@ -651,8 +651,35 @@ void dl_recall_release(struct dl_recall *r)
 	dl_marks_drop(r);
 }
 
+/*
+ * A switch that has never been set up, or has been without power since: OpenSM, which may
+ * have raised a port of it meanwhile, does not know what it holds.
+ */
+static void recall_forget_maps(osm_switch_t *sw)
+{
+	for (unsigned int out = 1; out < sw->num_ports; out++) {
+		osm_physp_t *p = osm_node_get_physp_ptr(sw->p_node, out);
+
+		if (!p || !osm_physp_is_valid(p))
+			continue;
+		memset(p->vl_arb, 0xFF, sizeof(p->vl_arb));
+		for (unsigned int in = 0; in < sw->num_ports; in++)
+			memset(osm_physp_get_slvl_tbl(p, in), NO_MAP, sizeof(ib_slvl_table_t));
+	}
+}
+
+static void recall_forget_all_maps(struct dl_engine *e)
+{
+	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw))
+		if (sw->p_node->discovery_count && !dl_recall_top(sw))
+			recall_forget_maps(sw);
+	CL_PLOCK_RELEASE(&e->osm->lock);
+}
+
 void dl_recall_ask(struct dl_engine *e)
 {
+	recall_forget_all_maps(e);
 	e->recall.set_up_before = false;
 	recall_clear(&e->recall);
 	if (e->in_force && !e->osm->subn.first_time_master_sweep)

@@ -18,6 +18,7 @@ EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/si
 	test/sim/scripts/mute_two.events test/sim/scripts/only_way.events \
 	test/sim/scripts/out_of_use.events test/sim/scripts/past_failed_cable.events \
 	test/sim/scripts/power_fails.events \
+	test/sim/scripts/power_fails_at_start.events \
 	test/sim/scripts/power_fails_in_a_drain.events \
 	test/sim/scripts/refused_sweep.events test/sim/scripts/second_failure.events \
 	test/sim/scripts/several_lids.events test/sim/scripts/shrinks.events \

@@ -33,6 +33,8 @@ struct waves {
 	uint64_t *written; /* by switch and block: barriers at which it is, as bits */
 	struct dl_verify_move *ready;
 	struct dl_verify_blocker *blockers;
+	bool *used;    /* by port: do the old tables or the new ones lead there?  NULL: not known */
+	bool *transit; /* by switch: ... and through it to others? */
 	struct dl_verify_extra *wanted; /* for detours; kept for the next plan */
 	uint32_t nwanted, wanted_cap;
 };

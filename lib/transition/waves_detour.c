@@ -14,12 +14,54 @@
  * time, so a plan begins without them; where it interrupts pairs, it is made once more,
  * with those of the neighbours of all entries that found no detour (`wanted`).
  *
+ * A cable that neither the old tables nor the new ones use stays without packets, and so does a
+ * switch through which they send none to others: it may have been taken out of use (rules
+ * A15), and been called safe to unplug.
+ *
  * Complexity: a try (verify/moving.c) for each third port, or for each pair of them.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "transition/waves.h"
+
+static void detour_note_used(struct waves *w, const struct dl_tables *t, uint32_t s)
+{
+	const struct dl_fabric_node *n = dl_fabric_switch_node(w->f, s);
+
+	for (uint32_t lid = 1; lid <= t->top_lid; lid++) {
+		unsigned int port = dl_tables_lft(t, s, lid);
+		uint32_t next = port <= n->nports ? dl_waves_next(w, s, port) : DL_NONE;
+
+		if (next == DL_NONE || (w->used[n->first_port + port] && w->transit[next]))
+			continue;
+		w->used[n->first_port + port] = true;
+		w->transit[next] |= w->f->lid_port[lid] != DL_NONE &&
+				    dl_fabric_access_switch(w->f, w->f->lid_port[lid]) != next;
+	}
+}
+
+/* 0 or -ENOMEM. */
+static int detour_look_at_cables(struct waves *w)
+{
+	if (w->used)
+		return 0;
+	w->transit = dl_arena_array(&w->arena, w->f->nswitches + 1ul, sizeof(*w->transit));
+	w->used = dl_arena_array(&w->arena, w->f->nports + 1ul, sizeof(*w->used));
+	for (uint32_t s = 0; w->used && w->transit && s < w->f->nswitches; s++) {
+		detour_note_used(w, w->t->held, s);
+		detour_note_used(w, w->t->opened, s);
+	}
+	return w->used && w->transit ? 0 : -ENOMEM;
+}
+
+static bool detour_may_use(const struct waves *w, uint32_t s, unsigned int port, uint32_t next)
+{
+	uint32_t out = dl_fabric_switch_node(w->f, s)->first_port + port;
+
+	return (w->used[out] || w->used[w->f->ports[out].peer]) &&
+	       (next == w->home || w->transit[next]);
+}
 
 /* Do packets that leave a switch for another arrive by what is written, without coming back? */
 static bool detour_arrives(const struct waves *w, const struct dl_verify_entry *entries,
@@ -69,6 +111,7 @@ static int detour_by(struct waves *w, const struct dl_verify_blocker *b, unsigne
 		uint32_t next = dl_waves_next(w, by, out);
 
 		if (next != DL_NONE && out != entries[at].before &&
+		    detour_may_use(w, by, out, next) &&
 		    detour_arrives(w, entries, lid, from, next) &&
 		    detour_arrives(w, entries, lid, by, next))
 			done = dl_waves_move(w, b->lid, moves, 2);
@@ -84,10 +127,10 @@ int dl_waves_detour(struct waves *w, const struct dl_verify_blocker *b)
 		dl_verify_moving_entries(w->moving, b->lid, &lid, &n);
 	const struct dl_verify_entry *e = &entries[b->entry];
 	const struct dl_fabric_node *node = dl_fabric_switch_node(w->f, e->sw);
-	int done = 0;
+	int done = detour_look_at_cables(w);
 
-	if (!detour_is_free(w, b->lid, b->entry) || w->f->lid_port[lid] == DL_NONE)
-		return 0;
+	if (done || !detour_is_free(w, b->lid, b->entry) || w->f->lid_port[lid] == DL_NONE)
+		return done;
 	w->home = dl_fabric_access_switch(w->f, w->f->lid_port[lid]);
 	dl_waves_look_at(w, entries, n);
 	for (unsigned int i = 0; i < 2 * node->nports && !done; i++) {
@@ -95,7 +138,8 @@ int dl_waves_detour(struct waves *w, const struct dl_verify_blocker *b)
 		struct dl_verify_move move = { b->entry, port, 0 };
 		uint32_t next = dl_waves_next(w, e->sw, port);
 
-		if (next == DL_NONE || port == e->before || port == e->goal)
+		if (next == DL_NONE || port == e->before || port == e->goal ||
+		    !detour_may_use(w, e->sw, port, next))
 			continue;
 		if (i >= node->nports)
 			done = detour_by(w, b, port, next);

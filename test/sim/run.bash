@@ -75,6 +75,8 @@ runs() {
 			--plugin-options 'dump_dir=dump metrics=metrics.prom'"
 		"standby-any-sl --mode any-sl --sms 2"
 		"leftovers --mode proven --stay 100"
+		"avoid --mode proven --stay 20 --more avoid"
+		"modes --mode proven,any-sl --sms 2 --gap 60"
 		"leftovers-any-sl --mode any-sl --stay 20 --bare 1 \
 			--plugin-options 'dump_dir=dump metrics=metrics.prom'"
 		"lids --mode proven --stay 20 --tables 1000 --opensm-options 'lmc 1'"

@@ -337,7 +337,8 @@ static bool starve_sm(struct sim *sim, const struct sim_step *step)
 {
 	struct sim_sm *sm = find_sm(sim, step);
 
-	if (!sm || !step->arg[1])
+	/* Without memory for the engine OpenSM has none. */
+	if (!sm || !step->arg[1] || !sm->last_up)
 		return false;
 	sm->share->starve = step->arg[1];
 	return true;

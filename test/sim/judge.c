@@ -332,6 +332,12 @@ static bool is_cut_of(const uint8_t *was, const uint8_t *now)
 	return false;
 }
 
+/* OpenSM cuts maps to the VLs that the far end claims. */
+static bool leads_to_liar(const struct sim *sim, const struct sim_port *p)
+{
+	return p->peer != DL_NONE && sim->nodes[sim->ports[p->peer].node].lied;
+}
+
 void sim_judge_map(struct sim *sim, struct sim_node *n, unsigned int in, unsigned int out,
 		   const uint8_t *before, unsigned int vls_code)
 {
@@ -349,7 +355,8 @@ void sim_judge_map(struct sim *sim, struct sim_node *n, unsigned int in, unsigne
 
 		for (uint32_t lid = 1; lid < sim->judge->ncolumns; lid++)
 			sim_flow_map(sim, lid, n, in, out, was, vls_before);
-		if (j->revised != DL_NONE && !n->lied && !is_cut_of(was, o->sl2vl + 8 * in)) {
+		if (j->revised != DL_NONE && !n->lied && !leads_to_liar(sim, o) &&
+		    !is_cut_of(was, o->sl2vl + 8 * in)) {
 			snprintf(text, sizeof(text),
 				 "on their way through %s from port %u to port %u", n->name, in,
 				 out);

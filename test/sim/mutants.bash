@@ -30,10 +30,10 @@ maps-before-entries-close|plugin/phases.c|/^bool dl_phases_hold_maps/,/^}/s/retu
 refused-not-tried-again|plugin/engine.c|s/osm->subn.subnet_initialization_error = TRUE/osm->subn.subnet_initialization_error \&= TRUE/|pair lost|scripts/refused_sweep.events
 behind-top-at-start|plugin/engine.c|s/(dl_phases_are_known(e) .. e->recall.known)/dl_phases_are_known(e)/|credit loop|scripts/top_rises_at_start.events
 top-rises-when-refused|plugin/engine.c|/^static int engine_refuse/,/^}/s/dl_marks_clear(e)/false/|credit loop|scripts/top_rises_when_refused.events
-links-raised-when-given-up|plugin/phases.c|/^static void phases_stop/,/^}/s/dl_phases_hold_links(e, NULL)/(void)0/|VL changed under way|scripts/links_when_given_up.events
+links-raised-when-given-up|plugin/phases.c|/^static void phases_stop/,/^}/s/dl_phases_hold_links(e, NULL, true)/(void)0/|VL changed under way|scripts/links_when_given_up.events
 astray-to-a-new-switch|plugin/recall.c|s/e->recall.astray ? sw->p_node->discovery_count : //|credit loop|scripts/astray_to_a_new_switch.events
 maps-of-another|plugin/recall.c|/^static void spare_port/,/^}/s/if (!port_in_use(sw, in))/if (false)/|credit loop|scripts/maps_of_another.events
-detours-across-what-is-avoided|lib/transition/waves_detour.c|/^static bool detour_may_use/,/^}/s/return /return true || /|avoided, but used|scripts/no_detour_across.events
+detours-across-what-is-avoided|lib/transition/waves_detour.c|s/w->transit.next.);/w->transit[next] + 1);/|avoided, but used|scripts/no_detour_across.events
 marks-under-falling-top|plugin/marks.c|/^void dl_marks_write/,/^}/s/dl_recall_top(sw) > sw->max_lid_ho/false/|credit loop|scripts/key_of_another.events
 second-failure-waits|plugin/phases_plan.c|s/if (e->drain.left.known .. dl_drain_is_due(e))/if (false)/|pair lost|scripts/second_failure.events
 stopped-groups-kept|plugin/phases_plan.c|s/phases_is_mixed(e, p) .. p->links_come/false/|credit loop|scripts/mended_after_giving_up.events

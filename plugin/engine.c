@@ -155,14 +155,13 @@ static bool engine_sees_moved_cable(const struct dl_engine *e)
 
 void dl_engine_distrust(struct dl_engine *e)
 {
-	bool moved = false;
+	bool rival, moved;
 
-	if (e->in_force && e->wrote && e->change == DL_CHANGE_SETTLED) {
-		CL_PLOCK_ACQUIRE(&e->osm->lock);
-		moved = engine_sees_moved_cable(e);
-		CL_PLOCK_RELEASE(&e->osm->lock);
-	}
-	if (!moved)
+	CL_PLOCK_ACQUIRE(&e->osm->lock);
+	rival = dl_recall_sees_rival(e);
+	moved = e->in_force && e->wrote && engine_sees_moved_cable(e);
+	CL_PLOCK_RELEASE(&e->osm->lock);
+	if (!e->in_force || e->change != DL_CHANGE_SETTLED || !(rival || moved))
 		return;
 	dl_change_enter(e, DL_CHANGE_UNKNOWN);
 	/* Without a plan nothing is read: all is written again. */

@@ -634,6 +634,38 @@ void dl_recall_spare_end(struct dl_engine *e)
 	e->recall.forced = 0;
 }
 
+/* ---- other subnet managers --------------------------------------------------- */
+
+/* NULL: there are more of them than there is room for. */
+static struct dl_recall_rival *recall_find_rival(struct dl_recall *r, uint64_t guid)
+{
+	struct dl_recall_rival *found = NULL;
+
+	for (unsigned int i = 0; i < DL_RECALL_RIVALS && !found; i++)
+		if (!r->rivals[i].guid || r->rivals[i].guid == guid)
+			found = &r->rivals[i];
+	return found;
+}
+
+bool dl_recall_sees_rival(struct dl_engine *e)
+{
+	const cl_qmap_t *map = &e->osm->subn.sm_guid_tbl;
+	uint32_t many = cl_qmap_count(&e->osm->subn.sw_guid_tbl);
+	bool sees = false;
+
+	for (cl_map_item_t *at = cl_qmap_head(map); at != cl_qmap_end(map); at = cl_qmap_next(at)) {
+		const ib_sm_info_t *sm = &((const osm_remote_sm_t *)at)->smi;
+		struct dl_recall_rival *r = recall_find_rival(&e->recall, sm->guid);
+		uint32_t sent = cl_ntoh32(sm->act_count);
+
+		sees |= !r || ib_sminfo_get_state(sm) == IB_SMINFO_STATE_MASTER ||
+			sent - r->sent > many;
+		if (r)
+			*r = (struct dl_recall_rival){ sm->guid, sent };
+	}
+	return sees;
+}
+
 /* ---- all of it ------------------------------------------------------------ */
 
 static void recall_clear(struct dl_recall *r)

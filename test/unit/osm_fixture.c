@@ -36,7 +36,7 @@ void osm_fixture_map_init(cl_qmap_t *map)
 }
 
 /* In ascending order of keys, which is all that the plugin relies on. */
-static void map_add(cl_qmap_t *map, uint64_t key, cl_map_item_t *item)
+void osm_fixture_map_add(cl_qmap_t *map, uint64_t key, cl_map_item_t *item)
 {
 	cl_list_item_t *end = &map->nil.pool_item.list_item, *at = end->p_next;
 	cl_list_item_t *own = &item->pool_item.list_item;
@@ -120,7 +120,7 @@ static void add_switch(struct osm_fixture *x, osm_node_t *node, unsigned int npo
 	sw->mcast_tbl.max_block_in_use = -1;
 	assert_int_equal(osm_mcast_tbl_realloc(&sw->mcast_tbl, OSM_FIXTURE_GROUPS - 1), 0);
 	node->sw = sw;
-	map_add(&x->osm->subn.sw_guid_tbl, node->node_info.node_guid, &sw->map_item);
+	osm_fixture_map_add(&x->osm->subn.sw_guid_tbl, node->node_info.node_guid, &sw->map_item);
 }
 
 static void add_port(struct osm_fixture *x, osm_node_t *node, unsigned int num, uint16_t lid)
@@ -135,7 +135,7 @@ static void add_port(struct osm_fixture *x, osm_node_t *node, unsigned int num, 
 	port->priv = (void *)(uintptr_t)lid; /* what guid2lid holds */
 	port->p_physp->port_info.base_lid = port->lid;
 	cl_ptr_vector_set(&x->osm->subn.port_lid_tbl, lid, port);
-	map_add(&x->osm->subn.port_guid_tbl, port->guid, &port->map_item);
+	osm_fixture_map_add(&x->osm->subn.port_guid_tbl, port->guid, &port->map_item);
 }
 
 static void add_node(struct osm_fixture *x, const struct dl_fabric *f, uint32_t n)
@@ -155,7 +155,8 @@ static void add_node(struct osm_fixture *x, const struct dl_fabric *f, uint32_t 
 
 		add_physp(node, i, guid ? guid : from->guid, is_switch ? from->nports + 1 : 1);
 	}
-	map_add(&x->osm->subn.node_guid_tbl, node->node_info.node_guid, &node->map_item);
+	osm_fixture_map_add(&x->osm->subn.node_guid_tbl, node->node_info.node_guid,
+			    &node->map_item);
 	if (is_switch)
 		add_switch(x, node, from->nports);
 	for (unsigned int i = 0; i <= from->nports; i++)
@@ -228,6 +229,7 @@ static struct osm_opensm *new_osm(void)
 	osm->sm.p_disp = &osm->disp;
 	osm->sm.p_lock = &osm->lock;
 	osm_fixture_map_init(&osm->subn.sw_guid_tbl);
+	osm_fixture_map_init(&osm->subn.sm_guid_tbl);
 	osm_fixture_map_init(&osm->subn.node_guid_tbl);
 	osm_fixture_map_init(&osm->subn.port_guid_tbl);
 	vector_init(&osm->subn.port_lid_tbl, OSM_FIXTURE_LIDS);

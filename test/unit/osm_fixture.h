@@ -109,6 +109,7 @@ bool osm_fixture_delivers(struct osm_fixture *x);
 /* For OpenSM's functions (osm_functions.c), which get no context of their own. */
 extern struct osm_fixture *osm_fixture_current;
 void osm_fixture_map_init(cl_qmap_t *map);
+void osm_fixture_map_add(cl_qmap_t *map, uint64_t key, cl_map_item_t *item);
 void osm_fixture_list_init(cl_qlist_t *list);
 
 #endif

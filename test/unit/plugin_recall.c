@@ -288,6 +288,33 @@ static void back_after_another_engine(void **state)
 	osm_fixture_free(x);
 }
 
+/*
+ * Another subnet manager has been at work meanwhile: what switches hold is read again; not for
+ * one that stands by, and sends one SMP now and then.
+ */
+static void another_subnet_manager(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(4, 3, "drain_ms=1");
+	osm_remote_sm_t other = { .smi = { .guid = cl_hton64(7), .act_count = cl_hton32(500) } };
+
+	(void)state;
+	x->osm->subn.sm_state = IB_SMINFO_STATE_MASTER;
+	assert_true(osm_fixture_sweep(x));
+	osm_fixture_map_add(&x->osm->subn.sm_guid_tbl, other.smi.guid, &other.map_item);
+	other.smi.pri_state = IB_SMINFO_STATE_STANDBY;
+	for (unsigned int i = 0; i < 4; i++) {
+		x->gets = 0;
+		assert_true(osm_fixture_sweep(x));
+		assert_int_equal(x->gets > 0, i % 2 == 0);
+		other.smi.act_count = cl_hton32(i ? 900 : 503);
+	}
+	other.smi.pri_state = IB_SMINFO_STATE_MASTER;
+	x->gets = 0;
+	assert_true(osm_fixture_sweep(x));
+	assert_true(x->gets > 0);
+	osm_fixture_free(x);
+}
+
 /* One that dies while it is read leaves one question open, and is asked nothing else. */
 static void a_switch_that_dies_while_it_is_read(void **state)
 {
@@ -528,6 +555,7 @@ int main(void)
 		cmocka_unit_test(held_tables),
 		cmocka_unit_test(alone_at_first),
 		cmocka_unit_test(back_after_another_engine),
+		cmocka_unit_test(another_subnet_manager),
 		cmocka_unit_test(a_switch_that_dies_while_it_is_read),
 		cmocka_unit_test(groups_that_switches_held),
 		cmocka_unit_test(a_multicast_table_that_is_claimed),

@@ -29,11 +29,11 @@ static unsigned int sl_of_message(const struct dl_emu *e, const struct dl_emu_ad
 				  const struct dl_emu_message *m)
 {
 	unsigned int sl = m->sl;
-
-	const uint8_t *path = dl_emu_path_sl(e, a, m->dlid);
+	const uint8_t *path;
 
 	if (sl != DL_TABLES_NO_SL)
 		return sl & 15;
+	path = dl_emu_path_sl(e, a, m->dlid);
 	if (path && m->dlid < DL_TABLES_MCAST_LID)
 		sl = *path;
 	return (sl == DL_TABLES_NO_SL ? 0 : sl & 15) | (m->level ? 8 : 0);
@@ -112,7 +112,7 @@ static unsigned int flow_ccti(const struct dl_emu *e, struct dl_emu_flow *f)
 /* A flow has made a packet of so long: when may it make the next one? */
 static void pace_flow(const struct dl_emu *e, struct dl_emu_flow *f, uint64_t time)
 {
-	uint64_t times = e->marks ? e->c.congestion.table[flow_ccti(e, f)] : 0;
+	uint64_t times = e->c.congestion.table[flow_ccti(e, f)];
 
 	f->paced_until = times ? e->now + time + time * times / 1000000 : 0;
 }
@@ -192,7 +192,8 @@ static void make_data(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 	}
 	if (reliable)
 		dl_emu_rc_sent(e, flow);
-	pace_flow(e, f, dl_emu_rate_time(e->ports[a->port].rate, bytes));
+	if (e->marks)
+		pace_flow(e, f, dl_emu_rate_time(e->ports[a->port].rate, bytes));
 	/* A message that is due already is work, too: the turn goes on. */
 	if (last)
 		message_sent(e, flow);

@@ -40,13 +40,18 @@ static void count_packet(const struct dl_emu *e, struct count *n, uint32_t packe
 		n->used[pk->in] += dl_link_credit_chunks(&e->terms, pk->units);
 }
 
-/* What an input channel of a switch has for outputs. */
+/*
+ * What an input channel of a switch has for outputs.  (Packets in a buffer whose
+ * room is all free would be missed in the count of records.)
+ */
 static void count_voqs(const struct dl_emu *e, struct count *n, uint32_t in)
 {
 	const struct dl_emu_switch *s = dl_emu_switch_of(e, &e->ports[dl_emu_port_of(in)]);
 	uint32_t first = dl_emu_channel(s->ports[0], 0);
 	bool sending;
 
+	if (dl_emu_vl_at(e, in)->rx.free == (dl_emu_is_data(in) ? e->terms.size : e->c.smp_buffer))
+		return;
 	for (uint32_t out = first; out < first + s->nlinked * DL_EMU_VLS; out++)
 		for (uint32_t p = dl_emu_voq_head(e, in, out, &sending); p != DL_EMU_NIL;
 		     p = e->packets[p].next)

@@ -25,8 +25,9 @@
  * has 764 million): a rank has those of its step, and gets the next ones when all
  * are done.  What comes too early for its receive is kept.
  *
- * Complexity: O(1) an operation and a requirement; O(operations of a step and
- * messages that came early) for a packet of an algorithm.
+ * Complexity: O(1) a requirement, and O(log n) for each of n operations that begin at
+ * the same time; O(operations of a step and messages that came early) for a packet of
+ * an algorithm.
  */
 #include "config.h"
 
@@ -75,40 +76,57 @@ static void program_compute(struct dl_emu_program *p, struct dl_emu *e, struct d
 }
 
 /*
- * What requires that this one has begun, or is done; the list, with those that may
- * begin.  It keeps the order of the file, as they begin at the same time.
+ * Operations to begin are a skew heap (Sleator and Tarjan 1986), so that those of a
+ * time begin in the order of the file.  Its root, or NIL, is the first one.
  */
-static uint32_t program_release(struct dl_emu_program *p, const struct dl_emu_op *op, bool begun,
-				uint32_t list)
+static uint32_t program_merge(struct dl_emu_program *p, uint32_t a, uint32_t b)
 {
-	if (!p->edges)
-		return list;
-	for (uint32_t i = op[1].edges; i-- > op->edges;) {
-		struct dl_emu_op *then = &p->ops[p->edges[i].to];
-		uint32_t *at = &list;
+	uint32_t root, *at = &root;
 
-		if (p->edges[i].begun != begun || --then->waits)
-			continue;
-		while (*at < p->edges[i].to) /* NIL is the largest number */
-			at = &p->ops[*at].next;
-		then->next = *at;
-		*at = p->edges[i].to;
+	while (a != DL_EMU_NIL && b != DL_EMU_NIL) {
+		struct dl_emu_op *first = &p->ops[a < b ? a : b];
+		uint32_t rest = first->next;
+
+		b = a < b ? b : a;
+		*at = first - p->ops;
+		first->next = first->left;
+		at = &first->left;
+		a = rest;
 	}
-	return list;
+	*at = a == DL_EMU_NIL ? b : a;
+	return root;
 }
 
-/* Operations that begin, as a list; what requires no more than that begins, too. */
-static void program_begin(struct dl_emu_program *p, struct dl_emu *e, uint32_t list)
+static uint32_t program_add(struct dl_emu_program *p, uint32_t number, uint32_t heap)
 {
-	while (list != DL_EMU_NIL) {
-		struct dl_emu_op *op = &p->ops[list];
+	p->ops[number].left = p->ops[number].next = DL_EMU_NIL;
+	return program_merge(p, number, heap);
+}
 
-		list = op->next;
+/* What requires that this one has begun, or is done, joins those to begin. */
+static uint32_t program_release(struct dl_emu_program *p, const struct dl_emu_op *op, bool begun,
+				uint32_t heap)
+{
+	if (!p->edges)
+		return heap;
+	for (uint32_t i = op->edges; i < op[1].edges; i++)
+		if (p->edges[i].begun == begun && !--p->ops[p->edges[i].to].waits)
+			heap = program_add(p, p->edges[i].to, heap);
+	return heap;
+}
+
+/* Operations begin; and what requires no more than that. */
+static void program_begin(struct dl_emu_program *p, struct dl_emu *e, uint32_t heap)
+{
+	while (heap != DL_EMU_NIL) {
+		struct dl_emu_op *op = &p->ops[heap];
+
+		heap = program_merge(p, op->left, op->next);
 		op->begun = true;
 		if (op->kind != DL_EMU_OP_RECV || op->got >= op->size)
 			program_compute(p, e, op,
 					op->kind == DL_EMU_OP_CALC ? op->size : p->overhead);
-		list = program_release(p, op, true, list);
+		heap = program_release(p, op, true, heap);
 	}
 }
 
@@ -116,14 +134,12 @@ static void program_begin(struct dl_emu_program *p, struct dl_emu *e, uint32_t l
 static void program_begin_all(struct dl_emu_program *p, struct dl_emu *e,
 			      const struct dl_emu_program_rank *r)
 {
-	uint32_t list = DL_EMU_NIL;
+	uint32_t heap = DL_EMU_NIL;
 
 	for (uint32_t i = r->first + r->n; i-- > r->first;)
-		if (!p->ops[i].waits) {
-			p->ops[i].next = list;
-			list = i;
-		}
-	program_begin(p, e, list);
+		if (!p->ops[i].waits)
+			heap = program_add(p, i, heap);
+	program_begin(p, e, heap);
 }
 
 /* What has come before its receive was known. */

@@ -16,11 +16,14 @@ enum dl_emu_op_kind { DL_EMU_OP_SEND, DL_EMU_OP_RECV, DL_EMU_OP_CALC };
  */
 struct dl_emu_op {
 	uint64_t size; /* bytes of the message, 1 or more; or ps */
-	uint64_t at;   /* of a send: when its message was handed over */
+	union {
+		uint64_t at;   /* of a send: when its message was handed over */
+		uint32_t left; /* among those to begin; NIL */
+	};
 	uint32_t rank, peer;
 	uint32_t tag, number;
 	uint32_t flow;	/* of a send: of the program's */
-	uint32_t next;	/* in the flow, or among those to begin; NIL.  While read: its line */
+	uint32_t next;	/* in the flow; `right` among those to begin; NIL.  While read: its line */
 	uint32_t edges; /* the first one; there are more up to the next one's */
 	uint32_t waits; /* requirements that are not met */
 	uint32_t got;	/* of a receive: bytes that have come */

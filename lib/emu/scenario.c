@@ -532,6 +532,12 @@ static int scenario_end(struct dl_emu_scenario *s)
 	if (s->config.queues == DL_EMU_VOQ && s->config.switching == DL_EMU_WORMHOLE)
 		return scenario_error(s, 1, "queues: voq does not go with switching: wormhole");
 	scenario_to_units(s);
+	if (s->config.buffer < dl_emu_least_buffer(&s->config))
+		return scenario_error(s, 1, "%s: expected %u or more, room for one packet",
+				      s->config.flow_control == DL_LINK_CREDIT_IBA ?
+					      "buffer_blocks" :
+					      "buffer_packets",
+				      dl_emu_least_buffer(&s->config));
 	if (s->force_vl >= 0)
 		err = scenario_force_vl(s);
 	if (!err)

@@ -64,10 +64,16 @@ static bool is_vls(unsigned int n)
 	return n == 1 || n == 2 || n == 4 || n == 8 || n == 15;
 }
 
-static int check_config(const struct dl_emu_config *c, const struct dl_log *log)
+uint32_t dl_emu_least_buffer(const struct dl_emu_config *c)
 {
 	uint32_t bytes = c->switching == DL_EMU_WORMHOLE ? c->flit :
 							   c->mtu + DL_EMU_MCAST_HEADERS - 10;
+
+	return c->chunk * dl_link_credit_units(c->flow_control, bytes);
+}
+
+static int check_config(const struct dl_emu_config *c, const struct dl_log *log)
+{
 	struct dl_emu_rate rate;
 
 	if (c->mtu < 256 || c->mtu > 4096)
@@ -81,7 +87,7 @@ static int check_config(const struct dl_emu_config *c, const struct dl_log *log)
 					 "or 2048 packets");
 	if (!c->chunk || (c->flow_control == DL_LINK_CREDIT_PCIE && c->chunk > 1))
 		return refuse_setup(log, "chunks of several blocks need flow control iba");
-	if (c->buffer / c->chunk < dl_link_credit_units(c->flow_control, bytes))
+	if (c->buffer < dl_emu_least_buffer(c))
 		return refuse_setup(log, "the buffer of a VL cannot promise one packet");
 	if (c->queues == DL_EMU_VOQ && c->switching == DL_EMU_WORMHOLE)
 		return refuse_setup(log, "virtual output queues do not go with wormhole "

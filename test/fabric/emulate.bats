@@ -596,6 +596,9 @@ refused() {
 		switching: wormhole
 		traffic: [{pattern: multicast, load: 1}]
 	END
+	refused '1: buffer_blocks: expected 33 or more, room for one packet' <<-END
+		{buffer_blocks: 32, traffic: [{pattern: uniform, load: 1}]}
+	END
 	refused '3: nowhere: expected a node of the fabric' <<-END
 		traffic: [{pattern: uniform, load: 1}]
 		faults:

@@ -267,7 +267,8 @@ void dl_avoid_report(struct dl_engine *e)
 	uint32_t hops = 1;
 	bool *unused, *switches;
 
-	if (!a || e->phases)
+	/* Else a switch may hold what nobody knows; another sweep follows. */
+	if (!a || e->change != DL_CHANGE_SETTLED)
 		return;
 	unused = dl_arena_array(&arena, a->n + 1ul, sizeof(*unused));
 	switches = dl_arena_array(&arena, f->nswitches + 1ul, sizeof(*switches));

@@ -145,6 +145,8 @@ mkdir -p "$tree/build"
 tar -C "$top" --exclude=.git --exclude=./build -cf - . | tar -C "$tree" -xf -
 tar -C "$build" --exclude=./{sanitize,mpi,races,package,proof,check-logs} -cf - . |
 	tar -C "$tree/build" -xf -
+# configure was called by its whole path: make would build what is there.
+sed -i "s#$top\>#$tree#g" "$tree/build/"{Makefile,libtool,config.status}
 all=$({ make -C "$tree/build" -s -p -n Makefile 2>/dev/null || :; } | sed -n 's/^UNIT_TESTS = //p' |
 	tr ' ' '\n' | sed -n 's|^test/unit/||p' | grep -v races)
 nice make -C "$tree/build" -s -j"$(nproc)" all test/unit/libosmfixture.la test/unit/libfixtures.la \

@@ -13,7 +13,7 @@
 static bool *find_connected(const struct sim *sim)
 {
 	uint32_t *queue = sim_alloc(sim->nnodes, sizeof(*queue)), n = 0;
-	bool *in = sim_alloc(sim->nnodes, sizeof(*in));
+	bool *in = sim_alloc(sim->nnodes, sizeof(*in)), lied = false;
 
 	for (uint32_t i = 0; i < sim->nnodes && !n; i++)
 		if (sim->nodes[i].sm >= 0 && !sim->nodes[i].dead) {
@@ -40,7 +40,9 @@ static bool *find_connected(const struct sim *sim)
 	free(queue);
 	/* OpenSM leaves a liar the LID of another one that it has claimed, for good. */
 	for (uint32_t i = 0; i < sim->nnodes; i++)
-		in[i] &= !sim->nodes[i].lied || !sim_judge_shares_lid(sim, &sim->nodes[i]);
+		lied |= sim->nodes[i].lied;
+	for (uint32_t i = 0; lied && i < sim->nnodes; i++)
+		in[i] &= !sim_judge_shares_lid(sim, &sim->nodes[i]);
 	return in;
 }
 

@@ -31,6 +31,7 @@
 #include "phases_plan.h"
 #include "qos.h"
 #include "recall.h"
+#include "rivals.h"
 #include "dump_dir.h"
 #include "sweep.h"
 
@@ -158,7 +159,7 @@ void dl_engine_distrust(struct dl_engine *e)
 	bool rival, moved;
 
 	CL_PLOCK_ACQUIRE(&e->osm->lock);
-	rival = dl_recall_sees_rival(e);
+	rival = dl_rivals_at_work(e);
 	moved = e->in_force && e->wrote && engine_sees_moved_cable(e);
 	CL_PLOCK_RELEASE(&e->osm->lock);
 	if (!e->in_force || e->change != DL_CHANGE_SETTLED || !(rival || moved))

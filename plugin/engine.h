@@ -23,6 +23,7 @@
 #include "opensm.h"
 #include "options.h"
 #include "recall.h"
+#include "rivals.h"
 #include "states.h"
 
 #include "dateline/tables.h"
@@ -56,6 +57,7 @@ struct dl_engine {
 	struct dl_osm_names unconfirmed; /* of the last count of blocks or maps */
 	uint32_t cut_before;		 /* dl_sweep.cut of the sweep before */
 	struct dl_recall recall;
+	struct dl_rivals rivals;
 	struct dl_avoid avoid;
 	struct dl_writer *writer; /* NULL: nothing was written yet */
 	char *qos_seen;		  /* QoS options when last checked */

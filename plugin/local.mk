@@ -11,6 +11,7 @@ plugin_libosmdateline_la_SOURCES = \
 	plugin/import.c plugin/import.h \
 	plugin/log.c plugin/log.h \
 	plugin/recall.c plugin/recall.h plugin/marks.c plugin/marks.h \
+	plugin/rivals.c plugin/rivals.h \
 	plugin/mcast.c plugin/mcast.h \
 	plugin/metrics.c plugin/metrics.h \
 	plugin/metrics_text.c plugin/metrics_text.h \

@@ -7,7 +7,8 @@
  * They are read between discovery and routing, without OpenSM's lock, which the
  * thread that takes the answers needs, and stored where OpenSM keeps what it
  * knows of switches.  Only switches that have been set up before are asked: those
- * with a LinearFDBTop that this sweep has seen.
+ * with a LinearFDBTop that this sweep has seen.  Others may have a multicast table where
+ * writes have gone astray.
  *
  * Tables.  All forwarding entries up to LinearFDBTop, block by block; the
  * SL-to-VL maps of ports with cables; and for these ports all multicast blocks of
@@ -632,38 +633,6 @@ void dl_recall_spare_end(struct dl_engine *e)
 		sw->need_update = 1;
 	CL_PLOCK_RELEASE(&e->osm->lock);
 	e->recall.forced = 0;
-}
-
-/* ---- other subnet managers --------------------------------------------------- */
-
-/* NULL: there are more of them than there is room for. */
-static struct dl_recall_rival *recall_find_rival(struct dl_recall *r, uint64_t guid)
-{
-	struct dl_recall_rival *found = NULL;
-
-	for (unsigned int i = 0; i < DL_RECALL_RIVALS && !found; i++)
-		if (!r->rivals[i].guid || r->rivals[i].guid == guid)
-			found = &r->rivals[i];
-	return found;
-}
-
-bool dl_recall_sees_rival(struct dl_engine *e)
-{
-	const cl_qmap_t *map = &e->osm->subn.sm_guid_tbl;
-	uint32_t many = cl_qmap_count(&e->osm->subn.sw_guid_tbl);
-	bool sees = false;
-
-	for (cl_map_item_t *at = cl_qmap_head(map); at != cl_qmap_end(map); at = cl_qmap_next(at)) {
-		const ib_sm_info_t *sm = &((const osm_remote_sm_t *)at)->smi;
-		struct dl_recall_rival *r = recall_find_rival(&e->recall, sm->guid);
-		uint32_t sent = cl_ntoh32(sm->act_count);
-
-		sees |= !r || ib_sminfo_get_state(sm) == IB_SMINFO_STATE_MASTER ||
-			sent - r->sent > many;
-		if (r)
-			*r = (struct dl_recall_rival){ sm->guid, sent };
-	}
-	return sees;
 }
 
 /* ---- all of it ------------------------------------------------------------ */

@@ -18,17 +18,8 @@ struct dl_recall_groups {
 
 struct dl_recall_mark;
 
-/* Another subnet manager, and how many SMPs it had sent when it was asked last. */
-struct dl_recall_rival {
-	uint64_t guid; /* 0: none */
-	uint32_t sent;
-};
-
-#define DL_RECALL_RIVALS 8
-
 /* What a start or takeover found. */
 struct dl_recall {
-	struct dl_recall_rival rivals[DL_RECALL_RIVALS];
 	bool set_up_before;	    /* did they hold tables? */
 	bool known;		    /* ... and have all been read? */
 	bool astray;		    /* did a switch get what was meant for another? */
@@ -46,13 +37,6 @@ struct dl_recall {
  * lock.
  */
 void dl_recall_ask(struct dl_engine *e);
-
-/*
- * Has another subnet manager been at work since the last call?  It may have been the master
- * meanwhile, where a failure lay between them.  Its SMInfo tells how many SMPs it has sent:
- * one that stands by sends one every few seconds.  OpenSM's lock is held.
- */
-bool dl_recall_sees_rival(struct dl_engine *e);
 
 /*
  * Read forwarding tables and maps of switches without an active port: one that loses

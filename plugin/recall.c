@@ -170,6 +170,11 @@ static bool has_maps(const osm_switch_t *sw)
 	       port0_of(sw)->port_info.capability_mask & IB_PORT_CAP_HAS_SL_MAP;
 }
 
+static void recall_forget_map(osm_physp_t *out, unsigned int in)
+{
+	memset(osm_physp_get_slvl_tbl(out, in), NO_MAP, sizeof(ib_slvl_table_t));
+}
+
 static bool recall_ask_maps(struct dl_engine *e, osm_switch_t *sw, uint32_t in,
 			    enum recall_state state)
 {
@@ -185,7 +190,7 @@ static bool recall_ask_maps(struct dl_engine *e, osm_switch_t *sw, uint32_t in,
 
 		if (!p)
 			continue;
-		memset(osm_physp_get_slvl_tbl(p, in), NO_MAP, sizeof(ib_slvl_table_t));
+		recall_forget_map(p, in);
 		if (state < RECALL_SILENT)
 			dl_recall_get(e, sw, IB_MAD_ATTR_SLVL_TABLE, in << 8 | out, &context);
 	}
@@ -212,7 +217,6 @@ static bool recall_has_maps(const osm_switch_t *sw, uint32_t in)
 static uint32_t mft_blocks(const struct dl_engine *e, const osm_switch_t *sw)
 {
 	bool written = e->recall.astray ? sw->p_node->discovery_count : dl_recall_top(sw);
-
 	uint32_t all = osm_switch_get_mcast_tbl_ptr(sw)->max_block + 1u;
 	uint32_t top = cl_ntoh16(sw->switch_info.mcast_top), used;
 
@@ -603,7 +607,7 @@ static void spare_port(osm_switch_t *sw, unsigned int out)
 	for (unsigned int in = 0; in < sw->num_ports; in++) {
 		/* Not read; what another subnet manager has written there OpenSM does not know. */
 		if (!port_in_use(sw, in))
-			memset(osm_physp_get_slvl_tbl(p, in), NO_MAP, sizeof(ib_slvl_table_t));
+			recall_forget_map(p, in);
 	}
 }
 
@@ -665,7 +669,7 @@ static void recall_forget_maps(osm_switch_t *sw)
 			continue;
 		memset(p->vl_arb, 0xFF, sizeof(p->vl_arb));
 		for (unsigned int in = 0; in < sw->num_ports; in++)
-			memset(osm_physp_get_slvl_tbl(p, in), NO_MAP, sizeof(ib_slvl_table_t));
+			recall_forget_map(p, in);
 	}
 }
 

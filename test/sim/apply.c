@@ -394,33 +394,34 @@ static uint32_t find_avoidable(struct sim *sim, const struct sim_step *step)
 	return n && n->is_switch ? n->first : DL_NONE;
 }
 
-static bool avoid(struct sim *sim, const struct sim_step *step)
+static bool change_list(struct sim *sim, const struct sim_step *step,
+			bool (*change)(struct sim *sim, uint32_t port))
 {
 	uint32_t port = find_avoidable(sim, step);
 
-	if (port == DL_NONE || !sim_avoid_add(sim, port))
+	if (port == DL_NONE || !change(sim, port))
 		return false;
 	sweep_all(sim);
 	return true;
+}
+
+static bool avoid(struct sim *sim, const struct sim_step *step)
+{
+	return change_list(sim, step, sim_avoid_add);
 }
 
 static bool unavoid(struct sim *sim, const struct sim_step *step)
 {
-	uint32_t port = find_avoidable(sim, step);
-
-	if (port == DL_NONE || !sim_avoid_remove(sim, port))
-		return false;
-	sweep_all(sim);
-	return true;
+	return change_list(sim, step, sim_avoid_remove);
 }
+
+/* ---- all of it ------------------------------------------------------------------ */
 
 static bool grow(struct sim *sim, const struct sim_step *step)
 {
 	(void)step;
 	return sim_grow(sim);
 }
-
-/* ---- all of it ------------------------------------------------------------------ */
 
 static bool wait_only(struct sim *sim, const struct sim_step *step)
 {

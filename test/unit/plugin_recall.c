@@ -230,18 +230,26 @@ static void an_answer_that_is_missing(void **state)
 	osm_fixture_free(x);
 }
 
+/* A subnet manager begins; `all`: how many questions the one before asked as it began. */
+static struct osm_fixture *restart_twice(unsigned int *all)
+{
+	struct osm_fixture *x = osm_fixture_torus(5, 3, "drain_ms=1");
+
+	assert_true(osm_fixture_sweep(x));
+	osm_fixture_restart(x, "drain_ms=1");
+	assert_true(osm_fixture_sweep(x));
+	*all = x->gets;
+	osm_fixture_restart(x, "drain_ms=1");
+	return x;
+}
+
 /* A switch that died with the old master: not asked, and the others are known. */
 static void a_switch_that_this_sweep_has_not_seen(void **state)
 {
-	struct osm_fixture *x = osm_fixture_torus(5, 3, "drain_ms=1");
 	unsigned int all;
+	struct osm_fixture *x = restart_twice(&all);
 
 	(void)state;
-	assert_true(osm_fixture_sweep(x));
-	osm_fixture_restart(x, "drain_ms=1");
-	assert_true(osm_fixture_sweep(x));
-	all = x->gets;
-	osm_fixture_restart(x, "drain_ms=1");
 	x->switches[4].silent = true;
 	x->switches[4].groups[7] = 6;
 	osm_fixture_switch(x, 4)->p_node->discovery_count = 0;
@@ -318,15 +326,10 @@ static void another_subnet_manager(void **state)
 /* One that dies while it is read leaves one question open, and is asked nothing else. */
 static void a_switch_that_dies_while_it_is_read(void **state)
 {
-	struct osm_fixture *x = osm_fixture_torus(5, 3, "drain_ms=1");
 	unsigned int all;
+	struct osm_fixture *x = restart_twice(&all);
 
 	(void)state;
-	assert_true(osm_fixture_sweep(x));
-	osm_fixture_restart(x, "drain_ms=1");
-	assert_true(osm_fixture_sweep(x));
-	all = x->gets;
-	osm_fixture_restart(x, "drain_ms=1");
 	x->switches[4].silent_after = 3;
 	assert_true(osm_fixture_sweep(x));
 	assert_true(x->switches[4].silent);

@@ -338,8 +338,15 @@ static int phases_prepare(struct dl_engine *e, struct dl_phases *p)
 {
 	/* Does the plan know of packets of the change before? */
 	bool knows = p->origin == DL_PHASES_FROM_NOTHING || p->plan.history.whole;
-	int err = knows ? 0 : phases_drain(e, p, NULL);
+	int err;
 
+	/* What a path query gets from now on is not safe yet. */
+	if (!dl_phases_shown(p)) {
+		CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
+		dl_phases_hide(e, p);
+		CL_PLOCK_RELEASE(&e->osm->lock);
+	}
+	err = knows ? 0 : phases_drain(e, p, NULL);
 	if (p->plan.orphans.n)
 		phases_note_written(e, &p->paths, NULL);
 	/*

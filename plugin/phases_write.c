@@ -44,11 +44,15 @@ static void phases_hide_all(const struct dl_engine *e)
 			memset(sw->new_lft, OSM_NO_PATH, sw->max_lid_ho + 1);
 }
 
-/* Old tables know no path SL to what they lack, nor from there. */
+/* Old tables know no path SL to what they lack, nor from there; or none at all. */
 void dl_phases_hide(const struct dl_engine *e, const struct dl_phases *p)
 {
 	const struct dl_fabric *f = p->next->fabric, *old = p->from->fabric;
 
+	if (!dl_phases_shown(p)) {
+		phases_hide_all(e);
+		return;
+	}
 	for (uint32_t s = 0; s < f->nswitches; s++) {
 		osm_switch_t *sw = dl_sweep_switch(e, f, s);
 		bool is_new = dl_fabric_match_switch(&p->old_of, s) == DL_NONE;

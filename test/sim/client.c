@@ -363,8 +363,8 @@ static void answered(struct sim *sim, const struct sim_msg *m, const ib_sa_mad_t
 		sim->refused++;
 		return;
 	}
-	/* A LID may be another's by now, or of two nodes: it is asked for again. */
-	if (sim_judge_owner(sim, be16toh(r->slid), &path) != q->from ||
+	/* A LID may be another's by now, or of two nodes, or believed to be: it is asked for again. */
+	if (sim_log_is_confused(sim) || sim_judge_owner(sim, be16toh(r->slid), &path) != q->from ||
 	    sim_judge_owner(sim, be16toh(r->dlid), &path) != q->to || path != q->path)
 		return;
 	q->open = false;
@@ -401,7 +401,7 @@ void sim_client_check(struct sim *sim, uint64_t since, uint64_t bound)
 		struct sim_query *q = &sim->queries[i];
 		uint64_t begun;
 
-		if (!q->open)
+		if (!q->open || sim_log_is_confused(sim))
 			continue;
 		begun = q->since > since ? q->since : since;
 		if (sim->now > begun + bound && sim_judge_connected(sim, q->from) &&

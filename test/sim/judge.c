@@ -91,6 +91,14 @@ static bool goes_round(const struct sim *sim, const struct sim_column *c, uint32
 	return false;
 }
 
+static bool has_circle(const struct sim *sim, const struct sim_column *c)
+{
+	for (uint32_t i = 0; i < sim->nnodes; i++)
+		if (sim->nodes[i].is_switch && goes_round(sim, c, i))
+			return true;
+	return false;
+}
+
 static uint32_t find_next(const struct sim *sim, const struct sim_column *c, uint32_t lid,
 			  const struct sim_node *s)
 {
@@ -123,7 +131,10 @@ static void update_next(struct sim *sim, uint32_t lid, struct sim_node *s)
 	if (sim_is_link(next) && goes_round(sim, c, node)) {
 		snprintf(text, sizeof(text), "packets to LID %u (%s) come back to %s", lid,
 			 sim->nodes[sim->ports[c->owner].node].name, s->name);
-		sim_log_unsafe(sim, SIM_CIRCLE, text);
+		/* One that is there before a link is raised has been found. */
+		if (!c->circular)
+			sim_log_unsafe(sim, SIM_CIRCLE, text);
+		c->circular = true;
 	} else if (sim_is_link(next)) {
 		reached = c->reached[sim->ports[sim->ports[next].peer].node];
 	}
@@ -313,9 +324,14 @@ void sim_judge_port(struct sim *sim, uint32_t port, bool by_write)
 void sim_judge_lft(struct sim *sim, struct sim_node *n, uint32_t first, uint32_t end)
 {
 	sim->judge->by_write = true;
-	for (uint32_t lid = first; lid < end && lid < IB_LID_MCAST_START_HO; lid++)
-		if (sim->judge->columns[lid].owner != DL_NONE)
-			update_next(sim, lid, n);
+	for (uint32_t lid = first; lid < end && lid < IB_LID_MCAST_START_HO; lid++) {
+		struct sim_column *c = &sim->judge->columns[lid];
+
+		if (c->owner == DL_NONE)
+			continue;
+		update_next(sim, lid, n);
+		c->circular = c->circular && has_circle(sim, c);
+	}
 }
 
 /* OpenSM cuts maps to OperVLs as they are, and a map after power on is all zero. */

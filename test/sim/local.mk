@@ -1,6 +1,7 @@
 # Subnet managers in virtual time (README.md here), where configure finds that it
 # can be done.
 EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/sim/shrink.bash \
+	test/sim/scripts/asked_in_another_mode.events \
 	test/sim/scripts/astray_to_a_new_switch.events \
 	test/sim/scripts/behind_others.events test/sim/scripts/behind_top.events \
 	test/sim/scripts/dies_in_a_drain.events test/sim/scripts/dies_while_read.events \

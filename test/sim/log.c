@@ -47,6 +47,11 @@ static bool is_astray(const struct sim *sim)
 	return false;
 }
 
+bool sim_log_is_confused(const struct sim *sim)
+{
+	return has_rivals(sim) || is_astray(sim);
+}
+
 /*
  * A sweep that is not proven writes on after it has said so; and packets that it has left over
  * may meet what comes later.
@@ -65,7 +70,7 @@ void sim_log_unsafe(struct sim *sim, enum sim_finding what, const char *text)
 {
 	struct sim_log *l = &sim->log;
 
-	if (has_rivals(sim) || is_astray(sim) || is_admitted(sim)) {
+	if (sim_log_is_confused(sim) || is_admitted(sim)) {
 		sim->admitted++;
 		return;
 	}
@@ -208,7 +213,7 @@ void sim_log_line(struct sim *sim, struct sim_sm *sm, const char *line)
 		sim_say(sim, "sm%d: %s", (int)(sm - sim->sms), text);
 	if (strstr(text, "ERR DL18") || strstr(text, "ERR DL34"))
 		sim_find(sim, SIM_DEFECT, "%s", text);
-	sim_avoid_line(sim, text, has_rivals(sim) || is_astray(sim));
+	sim_avoid_line(sim, text, sim_log_is_confused(sim));
 	read_reconnect(sim, text);
 	if (strstr(text, "the change stops here")) {
 		/* What stopped halfway, and the way back from there, is counted nowhere. */

@@ -698,6 +698,9 @@ void sim_judge_verify(struct sim *sim, bool must_deliver);
 
 void sim_log_line(struct sim *sim, struct sim_sm *sm, const char *line);
 
+/* Do several write tables, each as the master, or does one take a node for another? */
+bool sim_log_is_confused(const struct sim *sim);
+
 /* Unsafe moments are held back until the log says whether the change is proven. */
 void sim_log_unsafe(struct sim *sim, enum sim_finding what, const char *text);
 void sim_log_flush(struct sim *sim, bool proven);

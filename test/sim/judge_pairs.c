@@ -81,32 +81,39 @@ static bool pair_works(const struct sim *sim, uint32_t a, uint32_t b)
 	return works;
 }
 
-static bool is_host(const struct sim *sim, uint32_t port, const bool *connected)
+/* The ports of adapters that can work, which the caller frees. */
+static uint32_t *list_hosts(const struct sim *sim, uint32_t *n)
 {
-	const struct sim_port *p = &sim->ports[port];
+	uint32_t *hosts = sim_alloc(sim->nports + 1ul, sizeof(*hosts));
+	bool *connected = find_connected(sim);
 
-	return p->num && !sim->nodes[p->node].is_switch && connected[p->node] && sim_is_live(p);
+	*n = 0;
+	for (uint32_t i = 0; i < sim->nports; i++) {
+		const struct sim_port *p = &sim->ports[i];
+
+		if (p->num && !sim->nodes[p->node].is_switch && connected[p->node] &&
+		    sim_is_live(p))
+			hosts[(*n)++] = i;
+	}
+	free(connected);
+	return hosts;
 }
 
 uint64_t sim_judge_unreached(struct sim *sim, uint64_t *pairs, char *example, size_t size)
 {
-	bool *connected = find_connected(sim);
+	uint32_t n, *hosts = list_hosts(sim, &n);
 	uint64_t bad = 0;
 
-	*pairs = 0;
-	for (uint32_t a = 0; a < sim->nports; a++)
-		for (uint32_t b = 0; is_host(sim, a, connected) && b < sim->nports; b++) {
-			if (a == b || !is_host(sim, b, connected))
+	for (uint32_t a = 0; a < n; a++)
+		for (uint32_t b = 0; b < n; b++) {
+			if (a == b || pair_works(sim, hosts[a], hosts[b]) || bad++)
 				continue;
-			++*pairs;
-			if (pair_works(sim, a, b))
-				continue;
-			if (!bad++)
-				snprintf(example, size, "%s to %s",
-					 sim->nodes[sim->ports[a].node].name,
-					 sim->nodes[sim->ports[b].node].name);
+			snprintf(example, size, "%s to %s",
+				 sim->nodes[sim->ports[hosts[a]].node].name,
+				 sim->nodes[sim->ports[hosts[b]].node].name);
 		}
-	free(connected);
+	*pairs = n ? n * (uint64_t)(n - 1) : 0;
+	free(hosts);
 	return bad;
 }
 

@@ -588,10 +588,11 @@ static uint32_t engine_find_source(const struct dl_engine *e, const struct dl_sw
 }
 
 /*
- * Rules A5: from the tables; the QoS level is bit 3 of the hint.  During a change
- * the new tables answer, or the old ones until its first step is over.  Granted SLs stay as long as mode and grid do, so that both
- * sets agree; if mode or grid change, connections must be set up again in any case
- * (dateline-migration(7)).
+ * Rules A5: from the tables; the QoS level is bit 3 of the hint.  During a change the new
+ * tables answer; or the old ones until its first step is over, where new SLs are not safe
+ * before (dl_phases_granting()); if nobody knows the SLs of these, OpenSM is shown no path
+ * until then.  Granted SLs stay as long as mode and grid do, so that both sets agree; if
+ * mode or grid change, connections must be set up again in any case (dateline-migration(7)).
  */
 static uint8_t path_sl(void *context, uint8_t hint, const ib_net16_t slid, const ib_net16_t dlid)
 {

@@ -28,12 +28,12 @@
  * loop over a link that comes.
  *
  * If a switch dies in the middle, its answers stay out.  Before OPENING the change is given
- * up: the old tables are in force again, and the next sweep, without the switch, follows at
- * once.  The switches hold a part of the old tables, or the mixture of the last barrier,
- * which is noted (SETTLED).  Where the old tables were read from the switches there are none
- * to return to: the new ones are written (OPENING), and the log says that this was not
- * proven.  In OPENING all else is confirmed; what the dead switch holds is a part of the
- * closed tables (SETTLED), or, where nothing was closed, a mixture (UNKNOWN).
+ * up (phases.c): the old tables are in force again, and the next sweep, without the switch,
+ * follows at once.  The switches hold a part of the old tables, or the mixture of the last
+ * barrier, which is noted (SETTLED).  Where the old tables were read from the switches, or
+ * name links that have to be raised, there are none to return to: the new ones are written
+ * (OPENING), and the log says that this was not proven.  In OPENING all else is confirmed; what the dead switch holds is a part of the
+ * new tables (SETTLED), or, where entries had moved, a mixture (UNKNOWN).
  */
 #include "states.h"
 #include "engine.h"

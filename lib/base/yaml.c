@@ -259,6 +259,8 @@ int dl_yaml_mapping(struct dl_yaml *y, const struct dl_yaml_node *n, const struc
 
 static int yaml_wrong(const struct dl_yaml *y, const yaml_parser_t *p)
 {
+	if (ferror(y->from))
+		return dl_fail(y->log, -EINVAL, "cannot read %s: %s", y->path, strerror(errno));
 	/* libyaml has no word for it where it makes nodes. */
 	if (p->error == YAML_MEMORY_ERROR || p->error == YAML_NO_ERROR)
 		return dl_fail(y->log, -ENOMEM, "%s: out of memory", y->path);

@@ -570,7 +570,7 @@ static void test_usage(void **state)
 		{ "credits", 2, "which scenario?" },
 		{ "arbitrate a b", 2, "\"b\"" },
 		{ "arbitrate /nonexistent.yaml", 2, "/nonexistent.yaml" },
-		{ "arbitrate .", 2, "." },
+		{ "arbitrate .", 2, "cannot read .: Is a directory" },
 		{ "arbitrate --bogus x", 2, "--bogus" },
 	};
 	char out[2048];

@@ -358,7 +358,7 @@ section "Virtual time" simulated
 begin_beside
 # As many at a time as there are cores, and one more: OpenSM sleeps at times.
 section "Fabric tests: ibsim and stock OpenSM" \
-	tap_tests fabric check-fabric --jobs "$(($(nproc) + 1))"
+	tap_tests fabric check-fabric --jobs "$(($(nproc) * 2 + 1))"
 analysis
 section "Packages" package_tests
 section "The report in a browser" report_tests

@@ -312,8 +312,8 @@ static void print_transition(const struct dl_metrics_transition *t, FILE *to)
 	for (unsigned int i = DL_DRAIN_NONE + 1; i < DL_DRAIN_ENDS; i++)
 		fprintf(to, PREFIX "transition_waits_total{end=\"%s\"} %" PRIu64 "\n",
 			drain_names[i], t->drains[i]);
-	metrics_gauge(to, "transition_phases", "Steps of the last change; 0: none were needed.",
-		      t->phases);
+	metrics_gauge(to, "transition_phases",
+		      "Steps of the last change; 0: nothing to write, or unproven.", t->phases);
 	metrics_gauge(to, "transition_closed_entries", "Forwarding entries closed meanwhile.",
 		      t->entries_closed);
 	metrics_gauge(to, "transition_written_blocks",

@@ -394,6 +394,7 @@ traced() {
 		JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)
 		  123     batch   my job    alice  R       0:10      4 H_[0-1]_0_0_[1-2]
 		  124     batch     wait    alice PD       0:00      4 (Resources)
+		  126     batch     wait    alice PD       0:00      4 (Nodes required for job are DOWN, DRAINED)
 		  125     batch     next      bob  R       0:10      2 H_1_1_0_1,H_2_1_0_1
 	END
 	dateline path now --counters counters --jobs squeue --json |

@@ -200,6 +200,9 @@ static int jobs_line(void *context, struct dl_text *t)
 	}
 	if (*hosts)
 		*hosts++ = '\0';
+	/* The last column has hosts, or in parentheses why a job waits, perhaps in many words. */
+	if (j->squeue && *hosts && hosts[strlen(hosts) - 1] == ')')
+		return 0;
 	if (j->squeue && strrchr(hosts, ' '))
 		hosts = strrchr(hosts, ' ') + 1;
 	for (char *blank = hosts; (blank = strpbrk(blank, " \t"));)

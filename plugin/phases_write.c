@@ -14,6 +14,7 @@
 #include "sweep.h"
 
 #define GROUP_ROUNDS 5
+#define GROUP_SECONDS 10 /* who is silent for so long will not answer the next time */
 
 /* ---- OpenSM's tables ------------------------------------------------------- */
 
@@ -175,10 +176,13 @@ int dl_phases_write_tables(struct dl_engine *e, const struct dl_tables *t,
 int dl_phases_write_groups(struct dl_engine *e)
 {
 	boolean_t *failed = &e->osm->subn.subnet_initialization_error, before = *failed;
+	double until = dl_clock_monotonic() + GROUP_SECONDS;
 	int err = -EIO;
 
 	e->unconfirmed = (struct dl_osm_names){ .n = 0 };
 	for (unsigned int round = 0; err == -EIO && round < GROUP_ROUNDS; round++) {
+		if (round && dl_clock_monotonic() > until)
+			break;
 		*failed = FALSE;
 		osm_mcast_mgr_process(&e->osm->sm, TRUE);
 		if (wait_for_pending_transactions(&e->osm->stats))

@@ -202,6 +202,8 @@ static void set_owner(struct sim *sim, uint32_t lid, uint32_t owner)
 	c->owner = owner;
 	if (owner == DL_NONE)
 		return;
+	/* What has been admitted comes into force. */
+	c->circular |= c->doubtful;
 	for (uint32_t p = 0; p < sim->nports && !c->flow.total; p++)
 		if (is_end_port(sim, &sim->ports[p]) && *sim_judge_sls(sim, p, owner, path))
 			sim_flow_open(sim, &c->flow);
@@ -221,6 +223,12 @@ static uint32_t find_double(const struct sim *sim, uint32_t lid, uint32_t port)
 		    lid < j->lid[p] + (1u << j->lmc[p]))
 			other = p;
 	return other;
+}
+
+void sim_judge_trust(struct sim *sim)
+{
+	for (uint32_t lid = 1; lid < sim->judge->ncolumns; lid++)
+		sim->judge->columns[lid].doubtful = false;
 }
 
 static void give_up(struct sim *sim, uint32_t lid, uint32_t port)
@@ -323,10 +331,13 @@ void sim_judge_port(struct sim *sim, uint32_t port, bool by_write)
 
 void sim_judge_lft(struct sim *sim, struct sim_node *n, uint32_t first, uint32_t end)
 {
+	bool doubtful = sim_log_is_doubtful(sim);
+
 	sim->judge->by_write = true;
 	for (uint32_t lid = first; lid < end && lid < IB_LID_MCAST_START_HO; lid++) {
 		struct sim_column *c = &sim->judge->columns[lid];
 
+		c->doubtful |= doubtful;
 		if (c->owner == DL_NONE)
 			continue;
 		update_next(sim, lid, n);

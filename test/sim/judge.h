@@ -41,6 +41,7 @@ struct sim_column {
 	bool *reached;	/* by node: do packets from there arrive? */
 	bool *cut;	/* by node: did a write interrupt them since the last mark? */
 	bool *lost;	/* ... or something else? */
+	bool doubtful;	/* entries were written of which nobody says that they are safe */
 	bool circular;	/* a circle was found, and was there after the last write */
 	struct sim_flow flow;
 };

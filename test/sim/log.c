@@ -66,11 +66,16 @@ static bool is_admitted(struct sim *sim)
 	return sim->log.admitted;
 }
 
+bool sim_log_is_doubtful(struct sim *sim)
+{
+	return sim_log_is_confused(sim) || is_admitted(sim);
+}
+
 void sim_log_unsafe(struct sim *sim, enum sim_finding what, const char *text)
 {
 	struct sim_log *l = &sim->log;
 
-	if (sim_log_is_confused(sim) || is_admitted(sim)) {
+	if (sim_log_is_doubtful(sim)) {
 		sim->admitted++;
 		return;
 	}
@@ -95,6 +100,7 @@ void sim_log_flush(struct sim *sim, bool proven)
 				l->held[0].text);
 		return;
 	}
+	sim_judge_trust(sim);
 	for (uint32_t i = 0; i < n && i < MOST_HELD; i++)
 		sim_find(sim, l->held[i].what, "%s (at %.6f)", l->held[i].text,
 			 (double)(l->held[i].time - SIM_EPOCH) / SIM_SECOND);

@@ -689,6 +689,9 @@ uint64_t sim_judge_interrupted(struct sim *sim, uint64_t *adapters);
 /* What packets that met entries which are gone make PortXmitWait of a switch's port. */
 uint32_t sim_judge_xmit_wait(const struct sim *sim, uint32_t port);
 
+/* All that the switches hold is said to be safe. */
+void sim_judge_trust(struct sim *sim);
+
 bool sim_judge_has_leftovers(const struct sim *sim);
 
 /* Compare with the full verifier. */
@@ -700,6 +703,9 @@ void sim_log_line(struct sim *sim, struct sim_sm *sm, const char *line);
 
 /* Do several write tables, each as the master, or does one take a node for another? */
 bool sim_log_is_confused(const struct sim *sim);
+
+/* ... or does the log admit that what is written, or has been left over, is not proven? */
+bool sim_log_is_doubtful(struct sim *sim);
 
 /* Unsafe moments are held back until the log says whether the change is proven. */
 void sim_log_unsafe(struct sim *sim, enum sim_finding what, const char *text);

@@ -374,6 +374,7 @@ static void ask_for_maps(struct dl_engine *e)
 
 void dl_engine_subnet_up(struct dl_engine *e)
 {
+	e->branches_left = e->branches_left && e->osm->subn.subnet_initialization_error;
 	if (dl_engine_tables(e) && dl_sweep_enter(e, DL_SWEEP_IDLE)) {
 		dl_mcast_rest(e);
 		dl_mcast_prune(e);

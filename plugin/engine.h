@@ -50,6 +50,7 @@ struct dl_engine {
 	struct dl_phases *phases;	   /* of a change under way, or NULL */
 	uint8_t *mixture; /* what switches hold in place of in_force's lft; NULL: that, or a part */
 	bool groups_shut; /* until the next change: there is a mixture that they may not fit */
+	bool branches_left; /* switches may hold some of an old tree, until a sweep ends without errors */
 	struct dl_drain drain; /* of packets that met entries which have changed since */
 	bool wrote;	       /* has the last sweep's change written anything? */
 	bool clear_groups;     /* does this sweep write tables of switches without groups? */

@@ -553,6 +553,8 @@ static void phases_finish(struct dl_engine *e, bool confirmed, bool unproven)
 		dl_drain_remember(e, &p->plan);
 	}
 	dl_phases_forget_mixture(e);
+	/* OpenSM writes the new tree next, and not all switches may confirm it. */
+	e->branches_left |= p->trees_differ || p->dead_trees;
 	e->drain.given_up = false;
 	e->phases = NULL;
 	dl_phases_free(p);
@@ -579,6 +581,7 @@ static void phases_report_written(struct dl_engine *e)
 		       e->unproven, silent->n ? ": " : "",
 		       dl_osm_names_say(silent, "answer", "", text, sizeof(text)));
 	e->unproven = NULL;
+	e->branches_left |= e->change == DL_CHANGE_WRITING;
 	if (e->change == DL_CHANGE_WRITING)
 		phases_note_written(e, e->in_force->routed.tables, NULL);
 	if (e->change != DL_CHANGE_SETTLED)

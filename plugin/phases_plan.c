@@ -182,7 +182,9 @@ static int look_at_subnet(const struct dl_engine *e, struct dl_phases *p)
 		for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports; o++)
 			look_at_port(e, p, s, o);
 	/* ... and packets may not: neither was proven with a link that comes. */
-	p->groups_shut = e->groups_shut || (phases_is_mixed(e, p) && p->links_come);
+	p->groups_shut = e->groups_shut ||
+			 (p->origin == DL_PHASES_FROM_FORCE && e->branches_left) ||
+			 (phases_is_mixed(e, p) && p->links_come);
 	p->has_groups = p->origin != DL_PHASES_FROM_FORCE;
 	for (uint32_t i = 0; i <= IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO; i++)
 		p->has_groups |= e->osm->subn.mboxes[i] != NULL;

@@ -23,6 +23,7 @@ EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/si
 	test/sim/scripts/power_fails_in_a_drain.events \
 	test/sim/scripts/refused_sweep.events test/sim/scripts/second_failure.events \
 	test/sim/scripts/several_lids.events test/sim/scripts/shrinks.events \
+	test/sim/scripts/silent_for_long.events \
 	test/sim/scripts/start_under_loss.events test/sim/scripts/swapped_cables.events \
 	test/sim/scripts/switch_returns.events test/sim/scripts/takeover.events \
 	test/sim/scripts/takeover_in_another_mode.events \

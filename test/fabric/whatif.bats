@@ -31,6 +31,11 @@ whatif() {
 	count 0 .transitions.failures.interrupting
 	count true '.transitions | [.[] | .writes_ratio.max <= 2] | all'
 	count true '.transitions | [.[] | .direct_safe < 6] | all'
+	# With balanced ties all fabrics have them, and nobody has to reconnect.
+	dateline gen 4 4 1 -q -o "$T/small"
+	whatif "$T/small.net" --torus-config "$T/small.torus.conf" --links 1 --samples 6 \
+		--transitions --ties balanced
+	count 0 '.transitions | [.[] | .pairs_interrupted.max] | max'
 }
 
 @test "every failed switch of 6x5: six in thirty have the loop" {

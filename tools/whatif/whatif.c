@@ -217,18 +217,23 @@ static int compare_load(const struct dl_tables *plain, const struct dl_tables *p
 	return 0;
 }
 
+struct dl_route_options whatif_options(const struct whatif *w)
+{
+	struct dl_route_options options;
+
+	dl_route_options_init(&options);
+	options.mode = w->any_sl ? DL_ROUTE_ANY_SL : DL_ROUTE_PROVEN;
+	options.ties = w->ties;
+	return options;
+}
+
 static int try_proven(struct worker *k, const struct dl_torus *t, struct dl_route_result *out)
 {
 	struct whatif_outcome *o = k->outcome;
 	const struct dl_log log = { .write = keep_reason, .context = o };
 	const struct dl_route_report *report = &out->report;
-	struct dl_route_options options;
-	int err;
-
-	dl_route_options_init(&options);
-	options.mode = k->w->any_sl ? DL_ROUTE_ANY_SL : DL_ROUTE_PROVEN;
-	options.ties = k->w->ties;
-	err = dl_route(t, k->w->whole.config, &options, &log, out);
+	struct dl_route_options options = whatif_options(k->w);
+	int err = dl_route(t, k->w->whole.config, &options, &log, out);
 	whatif_charge(k, WHATIF_PROVEN);
 	if (err)
 		return err == -ENOMEM ? err : 0;

@@ -51,6 +51,9 @@ struct whatif_failures {
 	bool *cut;	/* by port index */
 };
 
+/* How all of its fabrics are routed. */
+struct dl_route_options whatif_options(const struct whatif *w);
+
 /*
  * Find out what may fail, and number the scenarios: `samples` random ones, or
  * all.  0; -EINVAL (more failures than there are things, or too many

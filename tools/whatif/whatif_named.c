@@ -397,11 +397,8 @@ static void named_print(const json_t *d, FILE *to)
 static int named_route(const struct whatif *w, const struct tool_input *in,
 		       const struct dl_log *log, struct dl_route_result *out)
 {
-	struct dl_route_options options;
+	struct dl_route_options options = whatif_options(w);
 
-	dl_route_options_init(&options);
-	options.mode = w->any_sl ? DL_ROUTE_ANY_SL : DL_ROUTE_PROVEN;
-	options.ties = w->ties;
 	return dl_route(in->torus, in->config, &options, log, out);
 }
 

@@ -41,13 +41,10 @@ int whatif_check(const struct dl_tables *from, const struct dl_tables *to,
 static int whatif_route(const struct whatif *w, const struct dl_fabric *f,
 			struct dl_route_result *out)
 {
-	struct dl_route_options options;
+	struct dl_route_options options = whatif_options(w);
 	struct dl_torus *t;
 	int err = dl_torus_discover(f, w->whole.config, NULL, &t);
 
-	dl_route_options_init(&options);
-	if (w->any_sl)
-		options.mode = DL_ROUTE_ANY_SL;
 	if (err)
 		return err;
 	err = dl_route(t, w->whole.config, &options, NULL, out);

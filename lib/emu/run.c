@@ -224,8 +224,9 @@ static void difference_samples(struct dl_emu_result *result)
 static void end_measuring(struct run *r)
 {
 	struct dl_emu_result *result = r->result;
-	uint64_t now = result->state == DL_EMU_DONE ? dl_emu_totals(r->emu)->last_delivery :
-						      dl_emu_now(r->emu);
+	uint64_t last = dl_emu_totals(r->emu)->last_delivery;
+	/* All may have been dropped. */
+	uint64_t now = result->state == DL_EMU_DONE && last > r->warm ? last : dl_emu_now(r->emu);
 
 	if (result->measured_ps)
 		return;

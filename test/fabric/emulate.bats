@@ -193,6 +193,9 @@ full() {
 	emulated "$T/routed" "$(full)"
 	run -1 emulated "$T/routed" "$(full 'force_vl: 0')"
 	holds '.deadlock and ([.cycle[].vl] | unique == [0])'
+	# Ports without the VL drop all: what is offered stays what it is.
+	run -1 emulated "$T/routed" "$(full 'force_vl: 14')"
+	holds '.throughput_fraction == 0 and .offered_fraction > 1.9 and .offered_fraction < 2.2'
 	for scheme in pcie iba; do
 		for switching in wormhole store_and_forward; do
 			say "$scheme $switching"

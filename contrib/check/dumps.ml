@@ -4,7 +4,7 @@
    opensm-subnet.lst has the cables, opensm-lfts.dump the forwarding tables,
    dateline-slvl.dump the SL-to-VL maps, dateline-psl.dump the path SLs, opensm.mcfdbs
    the multicast masks.  They can have gigabytes: lines are read where they lie,
-   without a copy.
+   without a copy, and what they say is packed as it comes.
 
    Switches have numbers in the order of opensm-subnet.lst; several directories share
    them, by GUID, and the numbers of SL-to-VL rows.  A port of a switch is a place: its
@@ -21,12 +21,14 @@ let lid_space = 0xC000
 (* ---- lines --------------------------------------------------------------- *)
 
 (* The line that is read: bytes from [at] to [stop]. *)
-let bytes = ref (Bytes.create 0x100000)
+let bytes = ref (Bytes.create 0x40000)
 let at = ref 0
 let stop = ref 0
-let where = ref ("", 0)
+let file_name = ref ""
+let line_number = ref 0
+let ended = ref true (* the line has its newline *)
 
-let bad what = malformed "%s:%d: %s" (fst !where) (snd !where) what
+let bad what = malformed "%s:%d: %s" !file_name !line_number what
 
 (* Is one of eight bytes a newline?  [zero] has a zero byte there; subtracting 1 from each
    byte sets the top bit of a byte below 128 only if it, or one before it, is zero. *)
@@ -45,20 +47,26 @@ and newline_within b from until near =
   else if from + 1 = near then newline b near until
   else newline_within b (from + 1) until near
 
-let each_line dir name f =
+(* [quick] takes a line of a common form that lies whole from a byte on, before another:
+   it returns where the next one begins; or the same byte if [f] has to read the line. *)
+let each_line ?(quick = fun _ from _ -> from) dir name f =
   let file = open_in_bin (Filename.concat dir name) in
-  let line from until =
-    at := from; stop := until; where := (name, snd !where + 1); f () in
+  let line from until whole =
+    at := from; stop := until; ended := whole; f () in
   let rec fill used =
     if used = Bytes.length !bytes then bytes := Bytes.extend !bytes 0 used;
     match input file !bytes used (Bytes.length !bytes - used) with
-    | 0 -> if used > 0 then line 0 used
+    | 0 -> if used > 0 then begin incr line_number; line 0 used false end
     | n -> cut 0 used (used + n)
   and cut from scan until =
-    match newline !bytes scan until with
-    | -1 -> Bytes.blit !bytes from !bytes 0 (until - from); fill (until - from)
-    | eol -> line from eol; cut (eol + 1) (eol + 1) until in
-  where := (name, 0);
+    incr line_number;
+    match quick !bytes from until with
+    | next when next > from -> cut next next until
+    | _ ->
+      match newline !bytes scan until with
+      | -1 -> decr line_number; Bytes.blit !bytes from !bytes 0 (until - from); fill (until - from)
+      | eol -> line from eol true; cut (eol + 1) (eol + 1) until in
+  file_name := name; line_number := 0;
   Fun.protect ~finally:(fun () -> close_in file) (fun () -> fill 0)
 
 let peek () = if !at < !stop then Bytes.unsafe_get !bytes !at else '\000'
@@ -113,6 +121,120 @@ let rec skip_past s =
 
 let expect s = if not (skip_past s) then bad ("expected " ^ s)
 
+(* ---- tables ---------------------------------------------------------------- *)
+
+(* A byte for each key (a switch, an end port) and LID.  It is read by keys, and asked by
+   LIDs.  Equal rows are one.  64 of them are a tile, column by column: with half a byte
+   for each, 15 being none, unless some byte needs more. *)
+module Table = struct
+  type tile = { width : int; half : bool; packed : Bytes.t }
+
+  type t = {
+    row_of : int array; (* by key, or -1 *)
+    mutable n : int; (* rows *)
+    mutable tiles : tile list; (* the last one first *)
+    mutable all : tile array; (* the same, when all are read *)
+    waiting : Bytes.t array; (* rows of the next tile *)
+    mutable other : Bytes.t; (* a row that is compared *)
+    numbers : (int, int) Hashtbl.t; (* rows, by hash *)
+    mutable column : int; (* the LID that was asked last, *)
+    mutable by_row : Bytes.t; (* and what its column holds *)
+    by_key : Bytes.t;
+  }
+
+  let create keys = {
+    row_of = Array.make keys (-1); n = 0; tiles = []; all = [||];
+    waiting = Array.make 64 Bytes.empty; other = Bytes.empty; numbers = Hashtbl.create 999; column = -1;
+    by_row = Bytes.empty; by_key = Bytes.make keys '\255' }
+
+  let pack rows =
+    let width = Array.fold_left (fun n row -> max n (Bytes.length row)) 0 rows in
+    let small = ref true in
+    Array.iter (Bytes.iter (fun c -> if c > '\014' && c <> '\255' then small := false)) rows;
+    let half = !small in
+    let packed = Bytes.make (width * if half then 32 else 64) '\255' in
+    for block = 0 to (width - 1) / 64 do
+      Array.iteri (fun r row ->
+        for c = 64 * block to min (Bytes.length row) (64 * block + 64) - 1 do
+          let value = Bytes.get_uint8 row c in
+          if half then begin
+            let at = 32 * c + r / 2 in
+            let old = Bytes.get_uint8 packed at in
+            Bytes.set_uint8 packed at (if r land 1 = 0 then old land 240 lor (value land 15)
+                                       else old land 15 lor ((value land 15) lsl 4))
+          end else Bytes.set_uint8 packed (64 * c + r) value
+        done) rows
+    done;
+    { width; half; packed }
+
+  let[@inline] of_half n = if n = 15 then none else n
+
+  let[@inline] in_tile tile r c =
+    if c >= tile.width then none
+    else if tile.half then
+      of_half ((Bytes.get_uint8 tile.packed (32 * c + r / 2) lsr (4 * (r land 1))) land 15)
+    else Bytes.get_uint8 tile.packed (64 * c + r)
+
+  (* Row r, into a buffer. *)
+  let row t r buffer =
+    let last = 64 * List.length t.tiles in
+    if r >= last && t.all = [||] then begin
+      let row = t.waiting.(r - last) in
+      Bytes.fill buffer 0 (Bytes.length buffer) '\255';
+      Bytes.blit row 0 buffer 0 (Bytes.length row)
+    end else begin
+      let tile = if t.all = [||] then List.nth t.tiles ((last - r - 1) / 64) else t.all.(r / 64) in
+      let r = r land 63 in
+      for c = 0 to Bytes.length buffer - 1 do Bytes.unsafe_set buffer c (Char.unsafe_chr (in_tile tile r c)) done
+    end
+
+  let hash row =
+    let h = ref 0 and n = Bytes.length row / 8 in
+    for i = 0 to n - 1 do
+      h := (!h lxor Int64.to_int (Bytes.get_int64_ne row (8 * i))) * 0x1E3779B97F4A7C15;
+      h := !h lxor (!h lsr 29)
+    done;
+    !h lxor Hashtbl.hash (Bytes.sub row (8 * n) (Bytes.length row - 8 * n))
+
+  let fit b n = if Bytes.length b = n then b else Bytes.create n
+
+  (* The row of a key. *)
+  let add t key given =
+    let h = hash given in
+    let same r =
+      t.other <- fit t.other (Bytes.length given);
+      row t r t.other;
+      Bytes.equal t.other given in
+    t.row_of.(key) <- match List.find_opt same (Hashtbl.find_all t.numbers h) with
+      | Some r -> r
+      | None ->
+        let r = t.n in
+        Hashtbl.add t.numbers h r;
+        t.n <- r + 1;
+        let copy = fit t.waiting.(r land 63) (Bytes.length given) in
+        Bytes.blit given 0 copy 0 (Bytes.length given);
+        t.waiting.(r land 63) <- copy;
+        if r land 63 = 63 then t.tiles <- pack t.waiting :: t.tiles;
+        r
+
+  let finish t =
+    if t.n land 63 > 0 then t.tiles <- pack (Array.sub t.waiting 0 (t.n land 63)) :: t.tiles;
+    t.all <- Array.of_list (List.rev t.tiles);
+    t.by_row <- Bytes.make (64 * Array.length t.all) '\255';
+    Array.fill t.waiting 0 64 Bytes.empty;
+    Hashtbl.reset t.numbers
+
+  let fetch t c =
+    Array.iteri (fun n tile ->
+      for r = 0 to 63 do Bytes.set_uint8 t.by_row (64 * n + r) (in_tile tile r c) done) t.all;
+    Array.iteri (fun key r -> if r >= 0 then Bytes.set t.by_key key (Bytes.get t.by_row r)) t.row_of;
+    t.column <- c
+
+  let[@inline] get t key c =
+    if c <> t.column then fetch t c;
+    Bytes.get_uint8 t.by_key key
+end
+
 (* ---- the fabric ----------------------------------------------------------- *)
 
 type end_port = { node : string; port : int; place : int (* the switch's port, or -1 *) }
@@ -127,10 +249,12 @@ type t = {
   used : bool array; (* by a switch's port: it has a cable *)
   ends : end_port array; (* those with a LID, by place *)
   owner : int array; (* by LID: an end port, or -1 *)
-  lft : Bytes.t array; (* by LID: output by switch *)
+  top : int; (* the highest LID that a switch can have *)
+  lft : Table.t; (* outputs, by switch and LID *)
   rows : string array; (* SL-to-VL rows: VLs of SL 0 to 15; the first one is all 0 *)
   maps : Bytes.t array; (* by a switch's input: by output, row + 1 in 16 bits, or 0 *)
-  sl : Bytes.t array; (* by LID: SL by end port *)
+  sl : Table.t; (* path SLs, by end port and LID *)
+  high : bool; (* some are above 7 *)
   groups : (int * int list array) list; (* MLID: ports by switch *)
 }
 
@@ -196,38 +320,64 @@ let connect number bits n cables =
     [ (a, b); (b, a) ]) cables;
   (far, used, beside)
 
+(* A line of three or four digits and one blank, as in "0x01c4 012 #": its LID and port in
+   one number, or -1. *)
+let lid_and_port b from =
+  let hex n = digit (Bytes.unsafe_get b (from + n)) in
+  let u = hex 2 and v = hex 3 and w = hex 4 and x = hex 5 in
+  let i = hex 7 and j = hex 8 and k = hex 9 in
+  let char n = Bytes.unsafe_get b (from + n) in
+  if char 0 <> '0' || char 1 <> 'x' || char 6 <> ' ' || char 10 <> ' ' ||
+    (u lor v lor w lor x) > 15 || max i (max j k) > 9 then -1
+  else ((((u * 16 + v) * 16 + w) * 16 + x) * 1000) + i * 100 + j * 10 + k
+
 (* Returns forwarding tables, and for each LID the GUID and port of its owner. *)
 let read_lfts number top dir (_, port_guids, _) =
-  let lft = Array.make (Hashtbl.length number) Bytes.empty in
-  let owner = Array.make lid_space None and entries = ref Bytes.empty in
-  each_line dir "opensm-lfts.dump" (fun () ->
+  let lft = Table.create (Hashtbl.length number) in
+  let owner = Array.make lid_space None and highest = ref 0 in
+  let rows = ref Bytes.empty and entries = ref 0 and key = ref (-1) in
+  let finish () = if !key >= 0 then Table.add lft !key !rows in
+  let set lid port =
+    if lid >= !entries then bad "a LID above those of this switch";
+    if port > none then bad "no port";
+    if port < none then see top port;
+    Bytes.set_uint8 !rows lid port in
+  let quick b from until =
+    if from + 11 > until then from
+    else match lid_and_port b from with
+      | -1 -> from
+      | n when n / 1000 >= lid_space || owner.(n / 1000) = None -> from
+      | n ->
+        let eol = newline b (from + 11) until in
+        if eol < 0 then from else begin set (n / 1000) (n mod 1000); eol + 1 end in
+  each_line ~quick dir "opensm-lfts.dump" (fun () ->
     if looking_at "0x" then begin
       let lid = hex () in
       if lid >= lid_space then bad "no unicast LID";
       blanks ();
-      if lid >= Bytes.length !entries then bad "a LID above those of this switch";
-      (match peek () with
-       | '0' .. '9' ->
-         let port = decimal () in
-         if port > none then bad "no port";
-         if port < none then see top port;
-         Bytes.set_uint8 !entries lid port
-       | _ -> ());
+      if lid >= !entries then bad "a LID above those of this switch";
+      (match peek () with '0' .. '9' -> set lid (decimal ()) | _ -> ());
       if owner.(lid) = None then begin
         expect "portguid ";
         owner.(lid) <- Hashtbl.find_opt port_guids (guid ());
         if owner.(lid) = None then bad "a port that has no cable"
       end
     end else if looking_at "Unicast" then begin
+      finish ();
       expect "-";
-      let last = hex () in
+      let last = if looking_at "0x" then hex () else decimal () in
+      highest := max !highest (min last lid_space);
+      entries := min last lid_space + 1;
+      if Bytes.length !rows < !entries then rows := Bytes.create !entries;
+      Bytes.fill !rows 0 (Bytes.length !rows) '\255';
       expect "guid ";
-      entries := Bytes.make (min last lid_space + 1) '\255';
       match Hashtbl.find_opt number (guid ()) with
-      | Some s -> lft.(s) <- !entries
+      | Some s -> key := s
       | None -> bad "no such switch"
     end);
-  (lft, owner)
+  finish ();
+  Table.finish lft;
+  (lft, owner, !highest)
 
 let read_maps dir number bits rows =
   let maps = Array.make (Hashtbl.length number lsl bits) Bytes.empty and stride = 1 lsl bits in
@@ -274,15 +424,45 @@ let find_end ends port_guids =
     | None, None -> None in
   (of_guid, of_port)
 
-let read_psl dir sl of_guid of_port top =
-  let last = Bytes.make 19 ' ' and entries = ref Bytes.empty in
-  let take e = match e with Some e -> entries := sl.(e) | None -> bad "no such end port" in
-  let same () =
-    !at + 19 <= !stop &&
-    (let rec go i = i = 19 || (Bytes.unsafe_get !bytes (!at + i) = Bytes.unsafe_get last i && go (i + 1)) in
-     go 0) in
-  each_line dir "dateline-psl.dump" (fun () ->
-    if same () then at := !at + 19
+let read_psl dir ends of_guid of_port top =
+  let sl = Table.create (Array.length ends) and high = ref false in
+  let last = Bytes.make 19 ' ' and entries = Bytes.create (top + 1) and end_ = ref (-1) in
+  let finish () = if !end_ >= 0 then Table.add sl !end_ entries in
+  let take e = match e with
+    | None -> bad "no such end port"
+    | Some e when e = !end_ -> ()
+    | Some e ->
+      finish ();
+      end_ := e;
+      if sl.row_of.(e) >= 0 then Table.row sl sl.row_of.(e) entries
+      else Bytes.fill entries 0 (top + 1) '\255' in
+  let set lid value =
+    if lid > top || value > 15 || !end_ < 0 then bad "no LID, or no SL";
+    let old = Bytes.get_uint8 entries lid in
+    if old <> none && old <> value then bad "a LID a second time, with another SL";
+    if value > 7 then high := true;
+    Bytes.set_uint8 entries lid value in
+  let[@inline] same b from =
+    Int64.equal (Bytes.get_int64_ne b from) (Bytes.get_int64_ne last 0) &&
+    Int64.equal (Bytes.get_int64_ne b (from + 8)) (Bytes.get_int64_ne last 8) &&
+    Bytes.get_uint16_ne b (from + 16) = Bytes.get_uint16_ne last 16 &&
+    Bytes.unsafe_get b (from + 18) = Bytes.unsafe_get last 18 in
+  (* "GUID LID SL", the GUID that of the last line, with single blanks. *)
+  let quick b from until =
+    if from + 28 > until || not (same b from) then from
+    else begin
+      let lid = ref 0 and p = ref (from + 19) in
+      let d = ref (digit (Bytes.unsafe_get b !p)) in
+      while !d < 10 && !p < from + 24 do
+        lid := !lid * 10 + !d; incr p; d := digit (Bytes.unsafe_get b !p)
+      done;
+      let value = digit (Bytes.unsafe_get b (!p + 1)) in
+      if !p = from + 19 || Bytes.unsafe_get b !p <> ' ' || value > 9 || Bytes.unsafe_get b (!p + 2) <> '\n'
+      then from
+      else begin set !lid value; !p + 3 end
+    end in
+  each_line ~quick dir "dateline-psl.dump" (fun () ->
+    if !at + 19 <= !stop && same !bytes !at then at := !at + 19
     else if looking_at "#port" then begin
       expect "#port"; let port = decimal () in
       expect "of"; let node = guid () in
@@ -295,11 +475,11 @@ let read_psl dir sl of_guid of_port top =
     if not (at_end ()) then begin
       let lid = decimal () in
       let value = decimal () in
-      if lid > top || value > 15 then bad "no LID, or no SL";
-      let old = Bytes.get_uint8 !entries lid in
-      if old <> none && old <> value then bad "a LID a second time, with another SL";
-      Bytes.set_uint8 !entries lid value
-    end)
+      set lid value
+    end);
+  finish ();
+  Table.finish sl;
+  (sl, !high)
 
 (* ---- groups ------------------------------------------------------------------- *)
 
@@ -327,21 +507,9 @@ let read_groups number top dir =
     end);
   List.sort compare (Hashtbl.fold (fun mlid masks l -> (mlid, masks) :: l) groups [])
 
-(* Rows as columns: all that is asked of one LID lies side by side. *)
-let columns rows width =
-  let columns = Array.init width (fun _ -> Bytes.make (Array.length rows) '\255') in
-  let block = 64 in
-  for first = 0 to (width - 1) / block do
-    Array.iteri (fun r row ->
-      for c = first * block to min (Bytes.length row) ((first + 1) * block) - 1 do
-        Bytes.unsafe_set columns.(c) r (Bytes.unsafe_get row c)
-      done) rows
-  done;
-  columns
-
 (* ---- all -------------------------------------------------------------------------- *)
 
-let read_rest number guids bits rows (dir, (names, port_guids, cables), (lft, owners), groups) =
+let read_rest number guids bits rows (dir, (names, port_guids, cables), (lft, owners, top), groups) =
   let far, used, beside = connect number bits (Array.length guids) cables in
   let maps = read_maps dir number bits rows in
   let place (node, port) = match Hashtbl.find_opt number node with
@@ -353,13 +521,10 @@ let read_rest number guids bits rows (dir, (names, port_guids, cables), (lft, ow
   let index = Hashtbl.create 9999 in
   Array.iteri (fun e end_ -> Hashtbl.replace index (end_.node, end_.port) e) ends;
   let owner = Array.map (function Some o -> Hashtbl.find index o | None -> -1) owners in
-  let top = Array.fold_left (fun top b -> max top (Bytes.length b - 1)) 0 lft in
-  let sl = Array.map (fun _ -> Bytes.make (top + 1) '\255') ends in
   let of_guid, of_port = find_end ends port_guids in
-  read_psl dir sl of_guid of_port top;
+  let sl, high = read_psl dir ends of_guid of_port top in
   let present = Array.map (Hashtbl.mem names) guids in
-  { bits; number; present; names; guids; far; used; ends; owner; lft = columns lft (top + 1);
-    rows = [||]; maps; sl = columns sl (top + 1); groups }
+  { bits; number; present; names; guids; far; used; ends; owner; top; lft; rows = [||]; maps; sl; high; groups }
 
 (* Several directories, or one, with common numbers of switches and rows. *)
 let read_all dirs =
@@ -379,14 +544,14 @@ let read_all dirs =
 let read dir = List.hd (read_all [ dir ])
 
 (* The output for a LID, or [none]. *)
-let output d s lid = if lid < Array.length d.lft then Bytes.get_uint8 d.lft.(lid) s else none
+let output d s lid = if lid > d.top then none else Table.get d.lft s lid
 
 (* The row of a pair of ports, or -1. *)
 let row d s i o =
   let m = d.maps.((s lsl d.bits) lor i) in
   if Bytes.length m = 0 then -1 else Bytes.get_uint16_le m (2 * o) - 1
 
-let path_sl d e lid = if lid < Array.length d.sl then Bytes.get_uint8 d.sl.(lid) e else none
+let path_sl d e lid = if lid > d.top then none else Table.get d.sl e lid
 
 (* LIDs in use, ascending. *)
 let lids d = List.filter (fun t -> d.owner.(t) >= 0) (List.init lid_space Fun.id)

@@ -28,11 +28,6 @@ let finish c = c lxor 0xFFFFFFFF
 
 type certificate = { sums : (string, int) Hashtbl.t; ranks : int array array (* by place, VL *) }
 
-let whole name =
-  let file = open_in_bin name in
-  Fun.protect ~finally:(fun () -> close_in file) (fun () ->
-    really_input_string file (in_channel_length file))
-
 let words line = List.filter (( <> ) "") (String.split_on_char ' ' line)
 
 let bare_guid g =
@@ -40,38 +35,48 @@ let bare_guid g =
   String.lowercase_ascii (String.make (max 0 (16 - String.length g)) '0' ^ g)
 
 let read_certificate d name =
-  let text = whole name in
-  let last = match String.rindex_opt (String.sub text 0 (max 0 (String.length text - 1))) '\n' with
-    | Some n -> n + 1
-    | None -> 0 in
-  let body = String.sub text 0 last in
-  let ending = Printf.sprintf "end %08x\n" (finish (crc_string 0xFFFFFFFF body)) in
   let sums = Hashtbl.create 999 in
   let ranks = Array.make (Array.length d.far) [||] in
-  List.iteri (fun n line -> match words line with
-    | [ "dateline-certificate"; "1" ] when n = 0 -> ()
-    | _ when n = 0 -> rejected "no certificate of format 1"
-    | [ "tables"; g; sum ] -> Hashtbl.replace sums (bare_guid g) (int_of_string ("0x" ^ sum))
-    | [ "rank"; g; p; v; r ] ->
-      let s = match Hashtbl.find_opt d.number (bare_guid g) with
-        | Some s -> s
-        | None -> rejected "the certificate is for others: no switch %s" g in
-      let place = Dumps.place d s (let o = int_of_string p in
-        if o < 0 || o >= stride d then rejected "the certificate has a port that no cable has" else o) in
-      if ranks.(place) = [||] then ranks.(place) <- Array.make 16 (-1);
-      ranks.(place).(int_of_string v) <- int_of_string r
-    | [] -> ()
-    | _ -> rejected "the certificate is damaged: %s" line)
-    (String.split_on_char '\n' body);
-  if String.sub text last (String.length text - last) <> ending then
-    rejected "the certificate is damaged";
+  let sum = ref 0xFFFFFFFF and ending = ref "" in
+  let damaged line = rejected "the certificate is damaged: %s" line in
+  each_line "" name (fun () ->
+    let line = Bytes.sub_string !bytes !at (!stop - !at) in
+    if !ending <> "" then damaged line;
+    ending := Printf.sprintf "end %08x" (finish !sum);
+    if line <> !ending || not !ended then begin
+      ending := "";
+      sum := crc_byte (crc_string !sum line) 10;
+      match words line with
+      | [ "dateline-certificate"; "1" ] when !line_number = 1 -> ()
+      | _ when !line_number = 1 -> rejected "no certificate of format 1"
+      | [ "tables"; g; sum ] -> Hashtbl.replace sums (bare_guid g) (int_of_string ("0x" ^ sum))
+      | [ "rank"; g; p; v; r ] ->
+        let s = match Hashtbl.find_opt d.number (bare_guid g) with
+          | Some s -> s
+          | None -> rejected "the certificate is for others: no switch %s" g in
+        let place = Dumps.place d s (let o = int_of_string p in
+          if o < 0 || o >= stride d then rejected "the certificate has a port that no cable has" else o) in
+        if ranks.(place) = [||] then ranks.(place) <- Array.make 16 (-1);
+        ranks.(place).(int_of_string v) <- int_of_string r
+      | [] -> ()
+      | _ -> damaged line
+    end);
+  if !ending = "" then rejected "the certificate is damaged";
   { sums; ranks }
 
-let checksum d lids s =
-  let c = ref 0xFFFFFFFF in
+(* Of a table's row, for all LIDs in use. *)
+let crc_row c (t : Table.t) key row lids =
+  if Bytes.length row > 0 then begin
+    match t.row_of.(key) with
+    | -1 -> Bytes.fill row 0 (Bytes.length row) '\255'
+    | r -> Table.row t r row
+  end;
+  Array.fold_left (fun c lid -> crc_byte c (Bytes.get_uint8 row lid)) c lids
+
+let checksum d ends_of lids row_bytes s =
+  let c = ref (crc_row 0xFFFFFFFF d.lft s row_bytes lids) in
   let add b = c := crc_byte !c b in
   let ports = List.filter (fun p -> d.used.(Dumps.place d s p)) (List.init (stride d - 1) succ) in
-  List.iter (fun t -> add (output d s t)) lids;
   List.iter (fun i -> List.iter (fun o ->
       match row d s i o with
       | -1 -> for _ = 0 to 15 do add 255 done
@@ -79,14 +84,18 @@ let checksum d lids s =
   List.iter (fun (mlid, masks) -> match masks.(s) with
     | [] -> ()
     | mask -> add (mlid lsr 8); add (mlid land 255); List.iter add mask) d.groups;
-  Array.iteri (fun e end_ -> if end_.place >= 0 && switch_of d end_.place = s then
-      List.iter (fun t -> add (path_sl d e t)) lids) d.ends;
+  List.iter (fun e -> c := crc_row !c d.sl e row_bytes lids) ends_of.(s);
   finish !c
 
 let check_sums d certificate =
-  let lids = lids d in
+  let lids = Array.of_list (lids d) and row = Bytes.make (d.top + 1) '\255' in
+  let ends_of = Array.make (Array.length d.guids) [] in
+  for e = Array.length d.ends - 1 downto 0 do
+    let place = d.ends.(e).place in
+    if place >= 0 then ends_of.(switch_of d place) <- e :: ends_of.(switch_of d place)
+  done;
   Array.iteri (fun s g -> match Hashtbl.find_opt certificate.sums g with
-    | Some sum when sum = checksum d lids s -> ()
+    | Some sum when sum = checksum d ends_of lids row s -> ()
     | _ -> rejected "the tables of 0x%s are others" g) d.guids
 
 let rank d ranks s o v =

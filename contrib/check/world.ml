@@ -75,10 +75,8 @@ let create any_sl (ds : Dumps.t array) =
     let at = Array.make (n lsl d.bits) (-1) in
     Array.iteri (fun e end_ -> if end_.place >= 0 then at.(end_.place) <- e) d.ends;
     at) ds in
-  let lives = Array.map alive ds and upper = ref true in
+  let lives = Array.map alive ds in
   let alive l = Array.exists (fun alive -> alive l) lives in
-  Array.iter (fun d -> Array.iter (Bytes.iter (fun c ->
-    let l = Char.code c in if l > 7 && l < 16 then upper := false)) d.sl) ds;
   let some = List.filter alive in
   let all = some (List.init 16 Fun.id) in
   let lists = Search.Grow.create [] in
@@ -95,7 +93,7 @@ let create any_sl (ds : Dumps.t array) =
   { ds; n; bits = d.bits; far; gone; end_at;
     masks = Array.map (fun d -> Hashtbl.of_seq (List.to_seq d.groups)) ds;
     single = Array.init (max_port + 1) (fun o -> [ o ]); lists; either = Search.Pairs.create ();
-    any_sl; upper = !upper; vls; merged = merge vls }
+    any_sl; upper = not (Array.exists (fun (d : Dumps.t) -> d.high) ds); vls; merged = merge vls }
 
 let place w s o = (s lsl w.bits) lor o
 
@@ -137,7 +135,9 @@ let two_rows w s i o =
 
 (* Maps 0 are the old ones, 2 the new ones, 1 either of them. *)
 let rows w =
-  if Array.length w.ds = 1 then fun _ s i o -> let r = row w.ds.(0) s i o + 1 in (r, r)
+  if Array.length w.ds = 1 then
+    let twice = Array.init (Array.length w.vls) (fun r -> (r, r)) in
+    fun _ s i o -> twice.(row w.ds.(0) s i o + 1)
   else fun m s i o ->
     let (a, b) as both = two_rows w s i o in
     if m = 1 then both else if m = 0 then (a, a) else (b, b)

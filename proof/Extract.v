@@ -3,6 +3,6 @@
    machine integers: the checker only compares them, and counts. *)
 
 From Coq Require Import Extraction ExtrOcamlBasic ExtrOcamlNatInt.
-From Dateline Require Import Checker Change.
+From Dateline Require Import Checker Change Alike.
 
-Extraction "checker.ml" check check_change.
+Extraction "checker.ml" check_classes check_change_classes.

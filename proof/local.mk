@@ -3,7 +3,7 @@
 EXTRA_DIST += proof/Makefile proof/check.bash proof/Net.v proof/Drain.v \
 	proof/Dor.v proof/Torus.v proof/Anysl.v proof/Broken.v proof/Multicast.v proof/Anygroup.v proof/Early.v \
 	proof/Claim.v proof/Tree.v proof/Transition.v \
-	proof/Checker.v proof/Change.v proof/Six.v \
+	proof/Checker.v proof/Change.v proof/Alike.v proof/Six.v \
 	proof/Credit.v proof/Service.v proof/Fair.v proof/Worm.v proof/Extract.v proof/Model.v \
 	proof/conform.bash proof/conform.ml proof/conform_link.ml proof/mutants.py proof/planted.bash
 

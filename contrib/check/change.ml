@@ -203,19 +203,24 @@ let check any_sl plan old_dir new_dir =
     | "mixture" -> mixture w
     | "phases" -> phases w
     | name -> read_plan w name in
-  let judged = List.mapi (fun n p ->
-    let now, plain = period w p in
-    let f = World.fabric w ~delivers:false now in
-    let x = World.search w f plain in
-    let rank = try Search.ranks x with
-      | Search.Loop -> rejected "period %d: packets can block each other in a circle" (n + 1)
-      | Search.Circle t -> rejected "period %d: packets to LID %d go in a circle" (n + 1) t in
-    (f, (now, World.certificate w x rank))) (divide w plan) in
-  match judged with
-  | [] -> ()
-  | (f, _) :: _ ->
-    let gone = World.is_gone w in
-    if not (Checker.check_change f gone (List.map snd judged)) then begin
-      List.iter (fun (f, (_, k)) -> if not (Checker.check_on f k gone) then World.why w f k) judged;
-      rejected "a period does not begin as the one before it ends"
-    end
+  let periods = divide w plan in
+  let written = Hashtbl.create 999 in
+  List.iter (fun p -> Hashtbl.iter (fun t _ -> Hashtbl.replace written t ()) p.start) periods;
+  let maps = List.exists (fun p -> p.map_times <> []) periods in
+  let gone = World.is_gone w in
+  let judge like =
+    let judged = List.mapi (fun n p ->
+      let now, plain = period w p in
+      let f = World.fabric w ~delivers:false ~like now in
+      let x = World.search w f plain like in
+      let rank = try Search.ranks x with
+        | Search.Loop -> rejected "period %d: packets can block each other in a circle" (n + 1)
+        | Search.Circle t -> rejected "period %d: packets to LID %d go in a circle" (n + 1) t in
+      (f, ((now, World.certificate w x rank), like))) periods in
+    match judged with
+    | [] -> (true, ignore)
+    | (f, _) :: _ ->
+      (Checker.check_change_classes f gone (List.map snd judged), fun () ->
+        List.iter (fun (f, ((_, k), _)) -> if not (Checker.check_on_alike f k gone Fun.id) then World.why w f k) judged;
+        rejected "a period does not begin as the one before it ends") in
+  World.decide judge (World.classes w (fun t -> not (maps || Hashtbl.mem written t)))

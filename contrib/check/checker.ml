@@ -347,23 +347,6 @@ let check_stage f k m n j t =
         (&&) (check_kept k j t s o) (check_output f k m j t s o))
         (so_far f j s t)))
 
-(** val check_stages :
-    fabric -> certificate -> (int -> int -> bool) -> int -> int -> pair list
-    -> bool **)
-
-let rec check_stages f k gone a b = function
-| [] -> true
-| p :: l0 ->
-  let (t, j) = p in
-  let m = k.n_steps t j in
-  let n = k.n_starts t j in
-  (&&)
-    ((&&)
-      ((&&) (from_to a m (fun x -> check_step f k gone (k.nth_step x)))
-        (from_to b n (fun x -> check_start f k (k.nth_start x))))
-      (check_stage f k m n j t))
-    (check_stages f k gone (Stdlib.max a m) (Stdlib.max b n) l0)
-
 (** val last_stage : fabric -> int -> int **)
 
 let last_stage f t =
@@ -414,24 +397,10 @@ let check_group f k t =
       (&&) (forallb (check_cable f j t s) (outputs f j s t))
         (check_joined f k j t s))
 
-(** val check_on : fabric -> certificate -> (int -> int -> bool) -> bool **)
-
-let check_on f k gone =
-  (&&) ((&&) (check_merged f k) (check_stages f k gone 0 0 (all_stages f)))
-    (forallb (fun t ->
-      (&&) (check_times f t)
-        ((||) ((||) (negb f.delivers) (negb (f.multicast t)))
-          (check_group f k t))) f.lids)
-
 (** val nothing_gone : int -> int -> bool **)
 
 let nothing_gone _ _ =
   false
-
-(** val check : fabric -> certificate -> bool **)
-
-let check f k =
-  check_on f k nothing_gone
 
 (** val put : fabric -> period -> fabric **)
 
@@ -454,16 +423,119 @@ let continues f gone p p' =
           (||) (gone s o) (existsb ((=) o) (p'.outputs_at i s t)))
           (p.outputs_at j s t)))) f.lids
 
-(** val check_change :
-    fabric -> (int -> int -> bool) -> (period * certificate) list -> bool **)
+(** val same_list : int list -> int list -> bool **)
 
-let rec check_change f gone = function
+let rec same_list l m =
+  match l with
+  | [] -> (match m with
+           | [] -> true
+           | _ :: _ -> false)
+  | x :: l0 ->
+    (match m with
+     | [] -> false
+     | y :: m0 -> (&&) ((=) x y) (same_list l0 m0))
+
+(** val shared :
+    certificate -> (int -> int) -> (int -> int -> int) -> (int -> int -> int)
+    -> certificate **)
+
+let shared k like steps starts =
+  { rank = k.rank; merged = k.merged; set = k.set; set_at = (fun t j s o ->
+    k.set_at (like t) j s o); n_steps = steps; nth_step = k.nth_step;
+    find_step = k.find_step; n_starts = starts; nth_start = k.nth_start;
+    find_start = k.find_start; root = k.root; up = k.up; depth = k.depth }
+
+(** val check_alike :
+    fabric -> certificate -> (int -> int) -> int -> int -> int -> int -> bool **)
+
+let check_alike f k like m n t r =
+  let h = fst (f.home t) in
+  (&&)
+    ((&&)
+      ((&&)
+        ((&&)
+          ((&&) ((&&) ((=) (like r) r) (existsb ((=) r) f.lids))
+            ((=) (fst (f.home r)) h)) (negb (f.multicast t)))
+        (negb (f.multicast r))) ((=) (maps f t 0) (maps f r 0)))
+    (below f.n_switches (fun s ->
+      if (=) s h
+      then (&&)
+             (forallb
+               (check_source f (shared k like k.n_steps k.n_starts) n 0 t s)
+               (f.sources s))
+             (forallb
+               (check_output f (shared k like k.n_steps k.n_starts) m 0 t s)
+               (outputs f 0 s t))
+      else (&&)
+             ((&&) (same_list (outputs f 0 s t) (outputs f 0 s r))
+               (forallb (fun i -> (=) (f.sls s i t) (f.sls s i r))
+                 (f.sources s)))
+             (forallb (fun o ->
+               match f.far_end s o with
+               | Some p ->
+                 let (s', _) = p in
+                 (||) (negb ((=) s' h))
+                   (check_output f (shared k like k.n_steps k.n_starts) m 0 t
+                     s o)
+               | None -> true) (outputs f 0 s t))))
+
+(** val check_one :
+    fabric -> certificate -> (int -> int) -> int -> int -> int -> int -> bool **)
+
+let check_one f k like m n j t =
+  if (=) (like t) t
+  then check_stage f (shared k like k.n_steps k.n_starts) m n j t
+  else (&&) ((=) j 0) (check_alike f k like m n t (like t))
+
+(** val check_all :
+    fabric -> certificate -> (int -> int -> bool) -> (int -> int) -> int ->
+    int -> pair list -> bool **)
+
+let rec check_all f k gone like a b = function
+| [] -> true
+| p :: l0 ->
+  let (t, j) = p in
+  let m = k.n_steps t j in
+  let n = k.n_starts t j in
+  (&&)
+    ((&&)
+      ((&&)
+        (from_to a m (fun x ->
+          check_step f (shared k like k.n_steps k.n_starts) gone
+            (k.nth_step x)))
+        (from_to b n (fun x ->
+          check_start f (shared k like k.n_steps k.n_starts) (k.nth_start x))))
+      (check_one f k like m n j t))
+    (check_all f k gone like (Stdlib.max a m) (Stdlib.max b n) l0)
+
+(** val check_on_alike :
+    fabric -> certificate -> (int -> int -> bool) -> (int -> int) -> bool **)
+
+let check_on_alike f k gone like =
+  (&&) ((&&) (check_merged f k) (check_all f k gone like 0 0 (all_stages f)))
+    (forallb (fun t ->
+      (&&) (check_times f t)
+        ((||) ((||) (negb f.delivers) (negb (f.multicast t)))
+          (check_group f k t))) f.lids)
+
+(** val check_classes : fabric -> certificate -> (int -> int) -> bool **)
+
+let check_classes f k like =
+  check_on_alike f k nothing_gone like
+
+(** val check_change_classes :
+    fabric -> (int -> int -> bool) -> ((period * certificate) * (int -> int))
+    list -> bool **)
+
+let rec check_change_classes f gone = function
 | [] -> true
 | p0 :: r ->
-  let (p, k) = p0 in
+  let (p1, like) = p0 in
+  let (p, k) = p1 in
   (&&)
-    ((&&) (check_on (put f p) k gone)
+    ((&&) (check_on_alike (put f p) k gone like)
       (match r with
        | [] -> true
-       | p1 :: _ -> let (p', _) = p1 in continues f gone p p'))
-    (check_change f gone r)
+       | p2 :: _ ->
+         let (p3, _) = p2 in let (p', _) = p3 in continues f gone p p'))
+    (check_change_classes f gone r)

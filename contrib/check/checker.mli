@@ -123,10 +123,6 @@ val check_kept : certificate -> int -> int -> int -> int -> bool
 
 val check_stage : fabric -> certificate -> int -> int -> int -> int -> bool
 
-val check_stages :
-  fabric -> certificate -> (int -> int -> bool) -> int -> int -> pair list ->
-  bool
-
 val last_stage : fabric -> int -> int
 
 val all_stages : fabric -> (int * int) list
@@ -139,15 +135,33 @@ val check_joined : fabric -> certificate -> int -> int -> int -> bool
 
 val check_group : fabric -> certificate -> int -> bool
 
-val check_on : fabric -> certificate -> (int -> int -> bool) -> bool
-
 val nothing_gone : int -> int -> bool
-
-val check : fabric -> certificate -> bool
 
 val put : fabric -> period -> fabric
 
 val continues : fabric -> (int -> int -> bool) -> period -> period -> bool
 
-val check_change :
-  fabric -> (int -> int -> bool) -> (period * certificate) list -> bool
+val same_list : int list -> int list -> bool
+
+val shared :
+  certificate -> (int -> int) -> (int -> int -> int) -> (int -> int -> int)
+  -> certificate
+
+val check_alike :
+  fabric -> certificate -> (int -> int) -> int -> int -> int -> int -> bool
+
+val check_one :
+  fabric -> certificate -> (int -> int) -> int -> int -> int -> int -> bool
+
+val check_all :
+  fabric -> certificate -> (int -> int -> bool) -> (int -> int) -> int -> int
+  -> pair list -> bool
+
+val check_on_alike :
+  fabric -> certificate -> (int -> int -> bool) -> (int -> int) -> bool
+
+val check_classes : fabric -> certificate -> (int -> int) -> bool
+
+val check_change_classes :
+  fabric -> (int -> int -> bool) -> ((period * certificate) * (int -> int))
+  list -> bool

@@ -137,15 +137,18 @@ module Table = struct
     waiting : Bytes.t array; (* rows of the next tile *)
     mutable other : Bytes.t; (* a row that is compared *)
     numbers : (int, int) Hashtbl.t; (* rows, by hash *)
+    mutable by_row : Bytes.t; (* a column, while it is unpacked *)
     mutable column : int; (* the LID that was asked last, *)
-    mutable by_row : Bytes.t; (* and what its column holds *)
-    by_key : Bytes.t;
+    mutable by_key : Bytes.t; (* and its column; *)
+    mutable column_before : int; (* and the one before *)
+    mutable by_key_before : Bytes.t;
   }
 
   let create keys = {
     row_of = Array.make keys (-1); n = 0; tiles = []; all = [||];
-    waiting = Array.make 64 Bytes.empty; other = Bytes.empty; numbers = Hashtbl.create 999; column = -1;
-    by_row = Bytes.empty; by_key = Bytes.make keys '\255' }
+    waiting = Array.make 64 Bytes.empty; other = Bytes.empty; numbers = Hashtbl.create 999;
+    by_row = Bytes.empty; column = -1; by_key = Bytes.make keys '\255';
+    column_before = -1; by_key_before = Bytes.make keys '\255' }
 
   let pack rows =
     let width = Array.fold_left (fun n row -> max n (Bytes.length row)) 0 rows in
@@ -224,15 +227,24 @@ module Table = struct
     Array.fill t.waiting 0 64 Bytes.empty;
     Hashtbl.reset t.numbers
 
-  let fetch t c =
+  let unpack t c =
     Array.iteri (fun n tile ->
       for r = 0 to 63 do Bytes.set_uint8 t.by_row (64 * n + r) (in_tile tile r c) done) t.all;
-    Array.iteri (fun key r -> if r >= 0 then Bytes.set t.by_key key (Bytes.get t.by_row r)) t.row_of;
-    t.column <- c
+    for key = 0 to Array.length t.row_of - 1 do
+      let r = t.row_of.(key) in
+      if r >= 0 then Bytes.set t.by_key key (Bytes.get t.by_row r)
+    done
 
-  let[@inline] get t key c =
-    if c <> t.column then fetch t c;
-    Bytes.get_uint8 t.by_key key
+  let fetch t c =
+    let b = t.by_key and before = t.column_before in
+    t.by_key <- t.by_key_before; t.by_key_before <- b;
+    t.column_before <- t.column; t.column <- c;
+    if before <> c then unpack t c
+
+  (* By key.  It is good until two other columns have been asked. *)
+  let[@inline] column t c = if c <> t.column then fetch t c; t.by_key
+
+  let[@inline] get t key c = Bytes.get_uint8 (column t c) key
 end
 
 (* ---- the fabric ----------------------------------------------------------- *)

@@ -2,8 +2,8 @@
 (* dateline-check DIR CERTIFICATE: does the certificate prove the tables in DIR?
 
    An independent check of `dateline verify --certificate`: it shares nothing with
-   the library.  Checker.check decides; it is extracted from proof/Checker.v, whose
-   theorems say what follows when it accepts.  To be trusted beside it: dumps.ml,
+   the library.  Checker.check_classes decides; it is extracted from proof/Alike.v and
+   proof/Checker.v, whose theorems say what follows when it accepts.  To be trusted beside it: dumps.ml,
    which reads DIR, world.ml, which hands it to the checker, change.ml for plans, and
    this file, which compares the checksums that tie the certificate to the tables
    (lib/verify/certificate.c).  Not search.ml.
@@ -110,15 +110,15 @@ let check ~any_sl ~sums dir name =
   let c = Option.map (read_certificate d) name in
   if sums then Option.iter (check_sums d) c;
   let w = World.create any_sl [| d |] in
-  let f = World.fabric w ~delivers:true (World.fixed w) in
-  let x = World.search w f (fun s t -> if World.is_group t then -1 else output d s t) in
-  try
+  let judge like =
+    let f = World.fabric w ~delivers:true ~like (World.fixed w) in
+    let x = World.search w f (fun s t -> if World.is_group t then -1 else output d s t) like in
     let ranks = match c with
       | Some c -> rank d c.ranks
       | None -> Search.ranks x in
     let k = World.certificate w x ranks in
-    if not (Checker.check f k) then World.why w f k
-  with
+    (Checker.check_classes f k like, fun () -> World.why w f k) in
+  try World.decide judge (World.classes w (fun _ -> true)) with
   | Search.Circle t -> rejected "packets to LID %d go in a circle" t
   | Search.Loop -> rejected "packets can block each other in a circle"
 

@@ -63,6 +63,7 @@ type t = {
   plain : int -> int -> int; (* switch, LID: the only output, 255 for none; -1: ask f *)
   vls : string array; (* by row *)
   merged : int array;
+  like : int -> int; (* the LID that is judged for a LID *)
   numbers : (string, int) Hashtbl.t; (* of sets *)
   sets : (int * int) list Grow.t;
   set_bits : string Grow.t; (* the same: a bit for each pair *)
@@ -111,10 +112,10 @@ let set_of x pairs =
     end) pairs;
   number_of x (Bytes.to_string b)
 
-let create (f : Checker.fabric) ~bits ~far ~gone ~plain ~vls ~merged =
+let create (f : Checker.fabric) ~bits ~far ~gone ~plain ~vls ~merged ~like =
   let n = f.n_switches in
   let x = {
-    f; bits; n; far; gone; plain; vls; merged; numbers = Hashtbl.create 999;
+    f; bits; n; far; gone; plain; vls; merged; like; numbers = Hashtbl.create 999;
     sets = Grow.create []; set_bits = Grow.create ""; unions = Pairs.create ();
     images = Array.make (Array.length vls) [||]; firsts = Pairs.create ();
     step_numbers = Pairs.create (); start_numbers = Pairs.create ();
@@ -307,6 +308,25 @@ let rec follow x t j =
     starts x m j t
   end
 
+(* The same, and what else there is of a LID that is like another one: to its own switch,
+   and from there. *)
+let judge x t j =
+  let r = x.like t in
+  follow x r j;
+  if r <> t then begin
+    let h, _ = x.f.home t and m = Checker.maps x.f t j in
+    let o' = x.plain h t in
+    for s = 0 to x.n - 1 do
+      let o = x.plain s r in
+      let far = far_of x s o in
+      if far >= 0 && switch_of x far = h && o' <> none && x.at.(place x s o) <> 0 then
+        ignore (step x m s o o' x.at.(place x s o) x.at.(place x h o'))
+    done;
+    List.iter (fun i -> List.iter (fun o ->
+        ignore (start x m h i o (x.f.sls h i t) x.at.(place x h o)))
+      (Checker.copies x.f j h i t)) (x.f.sources h)
+  end
+
 let set_at x t j s o =
   if t = x.now && j = x.stage - 1 then x.before.(place x s o)
   else begin follow x t j; x.at.(place x s o) end
@@ -326,7 +346,7 @@ exception Loop
 (* All steps that some LID and stage needs: the ranks have to fall along them.  A
    channel's rank is the length of the longest chain that waits behind it. *)
 let ranks x =
-  List.iter (fun (t, j) -> follow x t j) (Checker.all_stages x.f);
+  List.iter (fun (t, j) -> judge x t j) (Checker.all_stages x.f);
   let n = 16 * Array.length x.far in
   let seen = Pairs.create () and held = Array.make n [] and left = Array.make n 0 in
   for k = 0 to x.steps.n - 1 do

@@ -103,26 +103,31 @@ let mask w k s t = match Hashtbl.find_opt w.masks.(k) t with Some m -> m.(s) | N
 let output w k s t = if is_group t then mask w k s t
   else match Dumps.output w.ds.(k) s t with 255 -> [] | o -> w.single.(o)
 
-let sls_of w k s i t =
-  let e = w.end_at.(k).(place w s i) in
-  if e < 0 then 0
-  else if is_group t then
-    if i = 0 && not (List.mem 0 (mask w k s t)) then 0 else of_groups
-  else if w.ds.(k).owner.(t) = e then 0
-  else if w.any_sl then every
-  else match path_sl w.ds.(k) e t with
-    | 255 -> 0
-    | l -> if w.upper then with_level + l else 1 + l
+let sls_of w k =
+  let d = w.ds.(k) and end_at = w.end_at.(k) in
+  fun s i t ->
+    let e = end_at.(place w s i) in
+    if e < 0 then 0
+    else if is_group t then
+      if i = 0 && not (List.mem 0 (mask w k s t)) then 0 else of_groups
+    else if d.owner.(t) = e then 0
+    else if w.any_sl then every
+    else match path_sl d e t with
+      | 255 -> 0
+      | l -> if w.upper then with_level + l else 1 + l
 
-let sls w s i t =
-  let a = sls_of w 0 s i t in
-  if Array.length w.ds = 1 then a
+let sls w =
+  let old = sls_of w 0 in
+  if Array.length w.ds = 1 then old
   else
-    let b = sls_of w 1 s i t in
-    if a = b || b = 0 then a
-    else if a = 0 then b
-    else Search.memo w.either a b (fun () ->
-      Search.Grow.add w.lists (List.sort_uniq compare (w.lists.items.(a) @ w.lists.items.(b))))
+    let new_ = sls_of w 1 in
+    fun s i t ->
+      let a = old s i t in
+      let b = new_ s i t in
+      if a = b || b = 0 then a
+      else if a = 0 then b
+      else Search.memo w.either a b (fun () ->
+        Search.Grow.add w.lists (List.sort_uniq compare (w.lists.items.(a) @ w.lists.items.(b))))
 
 (* The old and the new row of a pair of ports.  A row counts where both ports have a cable:
    otherwise the other directory's is meant. *)
@@ -151,7 +156,36 @@ let all_lids w =
   let of_ k = Dumps.lids w.ds.(k) @ List.map fst w.ds.(k).groups in
   if Array.length w.ds = 1 then of_ 0 else List.sort_uniq compare (of_ 0 @ of_ 1)
 
-let fabric w ~delivers now =
+(* Which LID stands for a LID: of those at one switch that all other switches treat alike
+   the first one, where both [may].  The checker does not believe it. *)
+let classes w may =
+  let like = Array.init lid_space Fun.id and firsts = Array.make w.n [] in
+  let switch (d : Dumps.t) t =
+    let place = if d.owner.(t) < 0 then -1 else d.ends.(d.owner.(t)).place in
+    if place < 0 then -1 else switch_of d place in
+  let at_end k h t = List.for_all (fun o -> w.far.(place w h o) < 0) (output w k h t) in
+  let alike k h t r =
+    let d = w.ds.(k) in
+    let same table at =
+      let a = Table.column table t in
+      let b = Table.column table r in
+      let rec same key = key < 0 ||
+        (Bytes.get a key = Bytes.get b key || at key = h) && same (key - 1) in
+      same (Bytes.length a - 1) in
+    switch d t = switch d r && at_end k h t && at_end k h r && same d.lft Fun.id &&
+    (w.any_sl || same d.sl (fun e -> let place = d.ends.(e).place in
+      if place < 0 then h else switch_of d place)) in
+  let last = Array.length w.ds - 1 in
+  for t = 0 to lid_space - 1 do
+    let h = switch w.ds.(last) t in
+    if h >= 0 && may t then
+      match List.find_opt (fun r -> alike last h t r && alike 0 h t r) firsts.(h) with
+      | Some r -> like.(t) <- r
+      | None -> firsts.(h) <- firsts.(h) @ [ t ]
+  done;
+  fun t -> if is_group t then t else like.(t)
+
+let fabric w ~delivers ~like now =
   let ends = Array.make w.n [] in
   Array.iter (fun at -> Array.iteri (fun place e ->
     let s = place lsr w.bits and i = place land ((1 lsl w.bits) - 1) in
@@ -165,7 +199,7 @@ let fabric w ~delivers now =
     rows = rows w;
     n_rows = Array.length w.vls;
     vl_in_row = (fun r l -> Char.code w.vls.(r).[l]);
-    lids = all_lids w;
+    lids = List.sort (fun t u -> compare (like t, t) (like u, u)) (all_lids w);
     sls = sls w;
     sl_list = (fun n -> w.lists.items.(n));
     multicast = is_group;
@@ -176,8 +210,8 @@ let fabric w ~delivers now =
 let fixed w = { Checker.n_times = 1; stage = (fun _ _ -> 0); maps_at = (fun _ _ -> 0);
                 outputs_at = (fun _ s t -> output w 0 s t) }
 
-let search w f plain =
-  Search.create f ~bits:w.bits ~far:w.far ~gone:w.gone ~plain ~vls:w.vls ~merged:w.merged
+let search w f plain like =
+  Search.create f ~bits:w.bits ~far:w.far ~gone:w.gone ~plain ~vls:w.vls ~merged:w.merged ~like
 
 (* rank: of a file, or of Search.ranks. *)
 let certificate w (x : Search.t) rank =
@@ -189,15 +223,22 @@ let certificate w (x : Search.t) rank =
     merged = (fun l -> w.merged.(l));
     set = (fun n -> x.sets.items.(n));
     set_at = Search.set_at x;
-    n_steps = (fun t j -> Search.follow x t j; x.steps.n);
+    n_steps = (fun t j -> Search.judge x t j; x.steps.n);
     nth_step = (fun n -> x.steps.items.(n));
     find_step = Search.find_step x;
-    n_starts = (fun t j -> Search.follow x t j; x.starts.n);
+    n_starts = (fun t j -> Search.judge x t j; x.starts.n);
     nth_start = (fun n -> x.starts.items.(n));
     find_start = Search.find_start x;
     root = (fun t -> let root, _, _ = join t in root);
     up = (fun t s -> let _, up, _ = join t in up.(s));
     depth = (fun t s -> let _, _, depth = join t in depth.(s)) }
+
+(* Judge by classes; if that does not prove it, LID by LID, and tell why not. *)
+let decide judge like =
+  let accepted, _ = judge like in
+  if not accepted then
+    let accepted, why = judge Fun.id in
+    if not accepted then why ()
 
 (* ---- why not -------------------------------------------------------------------------- *)
 

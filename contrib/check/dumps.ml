@@ -294,7 +294,7 @@ let side () =
   { is_switch; guid = node; port_guid; name; pn }
 
 (* The highest port of a switch that the files name: it decides [bits]. *)
-let see top port = if port > !top then top := port
+let see top (port : int) = if port > !top then top := port
 
 (* The cables of a directory, and its nodes.  New switches get the next numbers. *)
 let scan number guids top dir =
@@ -340,7 +340,7 @@ let lid_and_port b from =
   let i = hex 7 and j = hex 8 and k = hex 9 in
   let char n = Bytes.unsafe_get b (from + n) in
   if char 0 <> '0' || char 1 <> 'x' || char 6 <> ' ' || char 10 <> ' ' ||
-    (u lor v lor w lor x) > 15 || max i (max j k) > 9 then -1
+    u lor v lor w lor x > 15 || i > 9 || j > 9 || k > 9 then -1
   else ((((u * 16 + v) * 16 + w) * 16 + x) * 1000) + i * 100 + j * 10 + k
 
 (* Returns forwarding tables, and for each LID the GUID and port of its owner. *)
@@ -358,7 +358,7 @@ let read_lfts number top dir (_, port_guids, _) =
     if from + 11 > until then from
     else match lid_and_port b from with
       | -1 -> from
-      | n when n / 1000 >= lid_space || owner.(n / 1000) = None -> from
+      | n when n / 1000 >= lid_space || owner.(n / 1000) == None -> from
       | n ->
         let eol = newline b (from + 11) until in
         if eol < 0 then from else begin set (n / 1000) (n mod 1000); eol + 1 end in

@@ -56,7 +56,7 @@ let read_certificate d name =
           | None -> rejected "the certificate is for others: no switch %s" g in
         let place = Dumps.place d s (let o = int_of_string p in
           if o < 0 || o >= stride d then rejected "the certificate has a port that no cable has" else o) in
-        if ranks.(place) = [||] then ranks.(place) <- Array.make 16 (-1);
+        if Array.length ranks.(place) = 0 then ranks.(place) <- Array.make 16 (-1);
         ranks.(place).(int_of_string v) <- int_of_string r
       | [] -> ()
       | _ -> damaged line
@@ -100,7 +100,7 @@ let check_sums d certificate =
 
 let rank d ranks s o v =
   let r = ranks.(Dumps.place d s o) in
-  if r = [||] || r.(v) < 0 then rejected "no rank: 0x%s port %d VL %d" d.guids.(s) o v
+  if Array.length r = 0 || r.(v) < 0 then rejected "no rank: 0x%s port %d VL %d" d.guids.(s) o v
   else r.(v)
 
 (* ---- tables that stay ------------------------------------------------------------------- *)

@@ -11,31 +11,33 @@ open Dumps
 (* ---- tables from two ints to one ------------------------------------------ *)
 
 module Pairs = struct
-  type t = { mutable a : int array; mutable b : int array; mutable value : int array;
-             mutable n : int }
+  (* Of each place: the pair, and its value, side by side. *)
+  type t = { mutable items : int array; mutable mask : int; mutable n : int }
 
-  let create () =
-    { a = Array.make 1024 (-1); b = Array.make 1024 0; value = Array.make 1024 0; n = 0 }
+  let empty size = Array.make (4 * size) (-1)
+  let create () = { items = empty 256; mask = 255; n = 0 }
 
   let rec place t x y h =
-    let h = h land (Array.length t.a - 1) in
-    if t.a.(h) < 0 || (t.a.(h) = x && t.b.(h) = y) then h else place t x y (h + 1)
+    let at = 4 * (h land t.mask) in
+    let a = t.items.(at) in
+    if a < 0 || (a = x && t.items.(at + 1) = y) then at else place t x y (h + 1)
 
   let hash x y =
     let h = (x * 0x2545F4914F6CDD1D + y) * 0x1E3779B97F4A7C15 in
     h lxor (h lsr 31)
 
-  let find t x y = let h = place t x y (hash x y) in if t.a.(h) < 0 then -1 else t.value.(h)
+  let find t x y = t.items.(place t x y (hash x y) + 2)
 
   let rec add t x y v =
-    if 2 * t.n >= Array.length t.a then begin
-      let a = t.a and b = t.b and value = t.value in
-      let size = 2 * Array.length a in
-      t.a <- Array.make size (-1); t.b <- Array.make size 0; t.value <- Array.make size 0; t.n <- 0;
-      Array.iteri (fun h x -> if x >= 0 then add t x b.(h) value.(h)) a
+    if 4 * t.n >= 3 * t.mask then begin
+      let old = t.items in
+      t.mask <- 2 * t.mask + 1; t.items <- empty (t.mask + 1); t.n <- 0;
+      for i = 0 to Array.length old / 4 - 1 do
+        if old.(4 * i) >= 0 then add t old.(4 * i) old.(4 * i + 1) old.(4 * i + 2)
+      done
     end;
-    let h = place t x y (hash x y) in
-    t.a.(h) <- x; t.b.(h) <- y; t.value.(h) <- v; t.n <- t.n + 1
+    let at = place t x y (hash x y) in
+    t.items.(at) <- x; t.items.(at + 1) <- y; t.items.(at + 2) <- v; t.n <- t.n + 1
 end
 
 (* A list that grows, by number. *)
@@ -69,7 +71,7 @@ type t = {
   set_bits : string Grow.t; (* the same: a bit for each pair *)
   unions : Pairs.t;
   images : int array array; (* by row and set; or -1 *)
-  firsts : Pairs.t; (* of row and list of SLs *)
+  firsts : int array array; (* by row and list of SLs; or -1 *)
   step_numbers : Pairs.t;
   steps : Checker.step Grow.t;
   start_numbers : Pairs.t;
@@ -79,9 +81,12 @@ type t = {
   mutable stage : int;
   at : int array; (* by place: a set *)
   before : int array; (* the same in the stage before *)
-  mutable dirty : int list; (* places that may have a set *)
+  dirty : int array; (* places that may have a set, *)
+  mutable n_dirty : int; (* and how many *)
   step_at : int array; (* by switch: the step from there *)
   start_at : int array; (* by a source's place: the start from there *)
+  out : int array; (* by switch: its only output, or 255 *)
+  next : int array; (* by switch: the far end of that, or -1 *)
   waits : int array;
   ready : int array;
 }
@@ -117,13 +122,13 @@ let create (f : Checker.fabric) ~bits ~far ~gone ~plain ~vls ~merged ~like =
   let x = {
     f; bits; n; far; gone; plain; vls; merged; like; numbers = Hashtbl.create 999;
     sets = Grow.create []; set_bits = Grow.create ""; unions = Pairs.create ();
-    images = Array.make (Array.length vls) [||]; firsts = Pairs.create ();
+    images = Array.make (Array.length vls) [||]; firsts = Array.make (Array.length vls) [||];
     step_numbers = Pairs.create (); start_numbers = Pairs.create ();
     steps = Grow.create { Checker.hop_maps = 0; at_ = 0; out = 0; next_out = 0; from = 0; to0 = 0 };
     starts = Grow.create { Checker.st_maps = 0; st_at = 0; input = 0; st_out = 0; with_sls = 0; st_to = 0 };
     now = -1; stage = 0; at = Array.make (n lsl bits) 0; before = Array.make (n lsl bits) 0;
-    dirty = []; step_at = Array.make n 0; start_at = Array.make (n lsl bits) 0;
-    waits = Array.make n 0; ready = Array.make n 0 } in
+    dirty = Array.make (n lsl bits) 0; n_dirty = 0; step_at = Array.make n 0; start_at = Array.make (n lsl bits) 0;
+    out = Array.make n 0; next = Array.make n 0; waits = Array.make n 0; ready = Array.make n 0 } in
   ignore (set_of x []); (* number 0 *)
   x
 
@@ -141,20 +146,23 @@ let union x a b =
 
 let vl x row l = Char.code x.vls.(row).[l]
 
-let new_image x r a =
-  let n = set_of x (List.map (fun (l, _) -> (l, vl x r l)) x.sets.items.(a)) in
-  let old = x.images.(r) in
-  if a >= Array.length old then
-    x.images.(r) <- Array.append old (Array.make (a + 32 - Array.length old) (-1));
-  x.images.(r).(a) <- n; n
+(* What is found once for a row and a number. *)
+let[@inline] of_row table r a make =
+  let known = table.(r) in
+  if a < Array.length known && known.(a) >= 0 then known.(a)
+  else begin
+    let n = make () in
+    if a >= Array.length known then
+      table.(r) <- Array.append known (Array.make (a + 32 - Array.length known) (-1));
+    table.(r).(a) <- n; n
+  end
 
-let image_by x r a =
-  let images = x.images.(r) in
-  if a < Array.length images && images.(a) >= 0 then images.(a) else new_image x r a
+let new_image x r a = set_of x (List.map (fun (l, _) -> (l, vl x r l)) x.sets.items.(a))
+let image_by x r a = of_row x.images r a (fun () -> new_image x r a)
 
-let first_by x r list =
-  memo x.firsts r list (fun () ->
-    set_of x (List.map (fun l -> let l = x.merged.(l) in (l, vl x r l)) (x.f.sl_list list)))
+let new_first x r list =
+  set_of x (List.map (fun l -> let l = x.merged.(l) in (l, vl x r l)) (x.f.sl_list list))
+let first_by x r list = of_row x.firsts r list (fun () -> new_first x r list)
 
 (* By either of two rows. *)
 let either x by m s i o a =
@@ -187,8 +195,12 @@ let start x m s i o list b =
     Grow.add x.starts { Checker.st_maps = m; st_at = s; input = i; st_out = o; with_sls = list; st_to = b })
 
 let put x place set =
-  if x.at.(place) = 0 && set <> 0 then x.dirty <- place :: x.dirty;
+  if x.at.(place) = 0 && set <> 0 then begin
+    x.dirty.(x.n_dirty) <- place; x.n_dirty <- x.n_dirty + 1
+  end;
   x.at.(place) <- set
+
+let each_dirty x f = for i = 0 to x.n_dirty - 1 do f x.dirty.(i) done
 
 let starts x m j t =
   for s = 0 to x.n - 1 do
@@ -205,12 +217,12 @@ let starts x m j t =
 
 let far_of x s o = if o = none then -1 else x.far.(place x s o)
 
-let from_sources x m t s o = List.iter (fun i ->
-    match x.f.sls s i t with
-    | 0 -> ()
-    | list -> let here = place x s o in
-      put x here (union x x.at.(here) (first x m s i o list)))
-  (x.f.sources s)
+let rec from_sources x m t s o here = function
+  | [] -> ()
+  | i :: more ->
+    let list = x.f.sls s i t in
+    if list > 0 then put x here (union x x.at.(here) (first x m s i o list));
+    from_sources x m t s o here more
 
 let inwards x m t =
   let n = x.n in
@@ -218,10 +230,11 @@ let inwards x m t =
   for s = 0 to n - 1 do
     let o = x.plain s t in
     let far = far_of x s o in
+    x.out.(s) <- o; x.next.(s) <- far;
     if far >= 0 then begin
       let s' = switch_of x far in
       x.waits.(s') <- x.waits.(s') + 1;
-      from_sources x m t s o
+      from_sources x m t s o (place x s o) (x.f.sources s)
     end
   done;
   let count = ref 0 in
@@ -231,15 +244,13 @@ let inwards x m t =
   while !i < !count do
     let s = x.ready.(!i) in
     incr i;
-    let o = x.plain s t in
-    let far = far_of x s o in
+    let far = x.next.(s) in
     if far >= 0 then begin
-      let s' = switch_of x far and here = x.at.(place x s o) in
-      let o' = x.plain s' t in
-      if here <> 0 && o' <> none then begin
+      let s' = switch_of x far and here = x.at.(place x s x.out.(s)) in
+      let o' = x.out.(s') in
+      if here <> 0 && x.next.(s') >= 0 then begin
         let there = place x s' o' in
-        if x.far.(there) >= 0 then
-          put x there (union x x.at.(there) (image x m s' (port_of x far) o' here))
+        put x there (union x x.at.(there) (image x m s' (port_of x far) o' here))
       end;
       x.waits.(s') <- x.waits.(s') - 1;
       if x.waits.(s') = 0 then push s'
@@ -247,11 +258,10 @@ let inwards x m t =
   done;
   if !count < n then raise (Circle t);
   for s = 0 to n - 1 do
-    let o = x.plain s t in
-    let far = far_of x s o in
+    let far = x.next.(s) in
     if far >= 0 then begin
-      let here = x.at.(place x s o) and s' = switch_of x far in
-      let o' = x.plain s' t in
+      let o = x.out.(s) and s' = switch_of x far in
+      let here = x.at.(place x s o) and o' = x.out.(s') in
       if here <> 0 && o' <> none then begin
         let there = x.at.(place x s' o') in
         if not (same_step x.steps.items.(x.step_at.(s)) m s o o' here there) then
@@ -264,7 +274,7 @@ let inwards x m t =
 
 let outwards x m j t =
   let work = Queue.create () in
-  List.iter (fun place -> Queue.add place work) x.dirty;
+  each_dirty x (fun place -> Queue.add place work);
   let arrive s i set_for =
     List.iter (fun o ->
       let place = place x s o in
@@ -284,12 +294,12 @@ let outwards x m j t =
     let s = switch_of x far and i = port_of x far in
     arrive s i (fun o -> image x m s i o here)
   done;
-  List.iter (fun here ->
+  each_dirty x (fun here ->
     let far = x.far.(here) in
     let s' = switch_of x far in
     List.iter (fun o' ->
         ignore (step x m (switch_of x here) (port_of x here) o' x.at.(here) x.at.(place x s' o')))
-      (Checker.copies x.f j s' (port_of x far) t)) x.dirty
+      (Checker.copies x.f j s' (port_of x far) t))
 
 (* ---- of one LID, and stage, after another ------------------------------------------------ *)
 
@@ -297,10 +307,10 @@ let rec follow x t j =
   if t <> x.now || j <> x.stage then begin
     if j > 0 then begin
       follow x t (j - 1);
-      List.iter (fun place -> x.before.(place) <- x.at.(place)) x.dirty
+      each_dirty x (fun place -> x.before.(place) <- x.at.(place))
     end else begin
-      List.iter (fun place -> x.at.(place) <- 0; x.before.(place) <- 0) x.dirty;
-      x.dirty <- []
+      each_dirty x (fun place -> x.at.(place) <- 0; x.before.(place) <- 0);
+      x.n_dirty <- 0
     end;
     x.now <- t; x.stage <- j;
     let m = Checker.maps x.f t j in

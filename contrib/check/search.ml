@@ -8,37 +8,68 @@
 
 open Dumps
 
-(* ---- tables from two ints to one ------------------------------------------ *)
+(* ---- numbers of pairs of ints --------------------------------------------- *)
 
+(* A pair is an owner and a key; each owner has a table of its own: keys and numbers. *)
 module Pairs = struct
-  (* Of each place: the pair, and its value, side by side. *)
-  type t = { mutable items : int array; mutable mask : int; mutable n : int }
+  type t = {
+    tables : int array array; (* by owner *)
+    used : int array; (* keys in each *)
+    recent : int array; (* by owner: the key that was met last, and its number *)
+    mutable owner : int array; (* by number *)
+    mutable key : int array;
+    mutable n : int;
+  }
 
-  let empty size = Array.make (4 * size) (-1)
-  let create () = { items = empty 256; mask = 255; n = 0 }
+  let create owners = {
+    tables = Array.make owners [||]; used = Array.make owners 0; recent = Array.make (2 * owners) (-1);
+    owner = Array.make 64 0; key = Array.make 64 0; n = 0 }
 
-  let rec place t x y h =
-    let at = 4 * (h land t.mask) in
-    let a = t.items.(at) in
-    if a < 0 || (a = x && t.items.(at + 1) = y) then at else place t x y (h + 1)
+  let rec place table key h =
+    let at = 2 * h land (Array.length table - 1) in
+    if table.(at) < 0 || table.(at) = key then at else place table key (h + 1)
 
-  let hash x y =
-    let h = (x * 0x2545F4914F6CDD1D + y) * 0x1E3779B97F4A7C15 in
+  let hash key =
+    let h = key * 0x1E3779B97F4A7C15 in
     h lxor (h lsr 31)
 
-  let find t x y = t.items.(place t x y (hash x y) + 2)
+  let insert table key n =
+    let at = place table key (hash key) in
+    table.(at) <- key; table.(at + 1) <- n
 
-  let rec add t x y v =
-    if 4 * t.n >= 3 * t.mask then begin
-      let old = t.items in
-      t.mask <- 2 * t.mask + 1; t.items <- empty (t.mask + 1); t.n <- 0;
-      for i = 0 to Array.length old / 4 - 1 do
-        if old.(4 * i) >= 0 then add t old.(4 * i) old.(4 * i + 1) old.(4 * i + 2)
-      done
+  let enlarge a = Array.append a (Array.make (Array.length a / 2) 0)
+
+  let add t owner key =
+    let n = t.n and old = t.tables.(owner) in
+    if 8 * t.used.(owner) >= 3 * Array.length old then begin
+      let table = Array.make (max 8 (2 * Array.length old)) (-1) in
+      for i = 0 to Array.length old / 2 - 1 do
+        if old.(2 * i) >= 0 then insert table old.(2 * i) old.(2 * i + 1)
+      done;
+      t.tables.(owner) <- table
     end;
-    let at = place t x y (hash x y) in
-    t.items.(at) <- x; t.items.(at + 1) <- y; t.items.(at + 2) <- v; t.n <- t.n + 1
+    if n = Array.length t.key then begin t.owner <- enlarge t.owner; t.key <- enlarge t.key end;
+    insert t.tables.(owner) key n;
+    t.used.(owner) <- t.used.(owner) + 1;
+    t.owner.(n) <- owner; t.key.(n) <- key; t.n <- n + 1;
+    n
+
+  let look_up t owner key =
+    let table = t.tables.(owner) in
+    let at = if Array.length table = 0 then 0 else place table key (hash key) in
+    let n = if Array.length table > 0 && table.(at) = key then table.(at + 1) else add t owner key in
+    t.recent.(2 * owner) <- key; t.recent.(2 * owner + 1) <- n;
+    n
+
+  let number t owner key =
+    if t.recent.(2 * owner) = key then t.recent.(2 * owner + 1) else look_up t owner key
 end
+
+(* What is made once for a pair of ints. *)
+let memo table (a : int) (b : int) make =
+  match Hashtbl.find_opt table (a, b) with
+  | Some v -> v
+  | None -> let v = make () in Hashtbl.add table (a, b) v; v
 
 (* A list that grows, by number. *)
 module Grow = struct
@@ -69,13 +100,11 @@ type t = {
   numbers : (string, int) Hashtbl.t; (* of sets *)
   sets : (int * int) list Grow.t;
   set_bits : string Grow.t; (* the same: a bit for each pair *)
-  unions : Pairs.t;
+  unions : (int * int, int) Hashtbl.t;
   images : int array array; (* by row and set; or -1 *)
   firsts : int array array; (* by row and list of SLs; or -1 *)
-  step_numbers : Pairs.t;
-  steps : Checker.step Grow.t;
-  start_numbers : Pairs.t;
-  starts : Checker.start Grow.t;
+  steps : Pairs.t;
+  starts : Pairs.t;
   (* Of one LID, and stage: *)
   mutable now : int;
   mutable stage : int;
@@ -83,8 +112,6 @@ type t = {
   before : int array; (* the same in the stage before *)
   dirty : int array; (* places that may have a set, *)
   mutable n_dirty : int; (* and how many *)
-  step_at : int array; (* by switch: the step from there *)
-  start_at : int array; (* by a source's place: the start from there *)
   out : int array; (* by switch: its only output, or 255 *)
   next : int array; (* by switch: the far end of that, or -1 *)
   waits : int array;
@@ -121,21 +148,14 @@ let create (f : Checker.fabric) ~bits ~far ~gone ~plain ~vls ~merged ~like =
   let n = f.n_switches in
   let x = {
     f; bits; n; far; gone; plain; vls; merged; like; numbers = Hashtbl.create 999;
-    sets = Grow.create []; set_bits = Grow.create ""; unions = Pairs.create ();
+    sets = Grow.create []; set_bits = Grow.create ""; unions = Hashtbl.create 99;
     images = Array.make (Array.length vls) [||]; firsts = Array.make (Array.length vls) [||];
-    step_numbers = Pairs.create (); start_numbers = Pairs.create ();
-    steps = Grow.create { Checker.hop_maps = 0; at_ = 0; out = 0; next_out = 0; from = 0; to0 = 0 };
-    starts = Grow.create { Checker.st_maps = 0; st_at = 0; input = 0; st_out = 0; with_sls = 0; st_to = 0 };
+    steps = Pairs.create n; starts = Pairs.create (n lsl bits);
     now = -1; stage = 0; at = Array.make (n lsl bits) 0; before = Array.make (n lsl bits) 0;
-    dirty = Array.make (n lsl bits) 0; n_dirty = 0; step_at = Array.make n 0; start_at = Array.make (n lsl bits) 0;
+    dirty = Array.make (n lsl bits) 0; n_dirty = 0;
     out = Array.make n 0; next = Array.make n 0; waits = Array.make n 0; ready = Array.make n 0 } in
   ignore (set_of x []); (* number 0 *)
   x
-
-let memo table a b make =
-  match Pairs.find table a b with
-  | -1 -> let v = make () in Pairs.add table a b v; v
-  | v -> v
 
 let union x a b =
   if a = b || b = 0 then a
@@ -175,24 +195,32 @@ let first x = either x first_by
 
 (* ---- steps ------------------------------------------------------------------------ *)
 
-let key a b = (a lsl 31) lor b
+(* A step's owner is its switch, a start's its place; maps, ports and two numbers are the
+   key. *)
+let wide = 22
 
-(* The one that was found last is often the next one, too. *)
-let same_step (x : Checker.step) m s o o' a b =
-  x.at_ = s && x.out = o && x.next_out = o' && x.from = a && x.to0 = b && x.hop_maps = m
+let[@inline] key m o o' a b =
+  if (a lor b) lsr wide > 0 then failwith "too many sets";
+  ((((((m lsl 8) lor o) lsl 8) lor o') lsl wide lor a) lsl wide) lor b
 
-let same_start (x : Checker.start) m s i o list b =
-  x.st_at = s && x.input = i && x.st_out = o && x.with_sls = list && x.st_to = b && x.st_maps = m
+let first_of key = key lsr wide land (1 lsl wide - 1)
+let second_of key = key land (1 lsl wide - 1)
+let maps_of key = key lsr (2 * wide + 16)
+let port_before key = key lsr (2 * wide + 8) land 255
+let port_of_key key = key lsr (2 * wide) land 255
 
-let step x m s o o' a b =
-  let k = (place x s o lsl 10 lor o') lsl 2 lor m and k' = key a b in
-  memo x.step_numbers k k' (fun () ->
-    Grow.add x.steps { Checker.hop_maps = m; at_ = s; out = o; next_out = o'; from = a; to0 = b })
+let step x m s o o' a b = Pairs.number x.steps s (key m o o' a b)
+let start x m s i o list b = Pairs.number x.starts (place x s i) (key m 0 o list b)
 
-let start x m s i o list b =
-  let k = (place x s i lsl 10 lor o) lsl 2 lor m and k' = key list b in
-  memo x.start_numbers k k' (fun () ->
-    Grow.add x.starts { Checker.st_maps = m; st_at = s; input = i; st_out = o; with_sls = list; st_to = b })
+let nth_step x n =
+  let s = x.steps.owner.(n) and k = x.steps.key.(n) in
+  { Checker.hop_maps = maps_of k; at_ = s; out = port_before k; next_out = port_of_key k;
+    from = first_of k; to0 = second_of k }
+
+let nth_start x n =
+  let p = x.starts.owner.(n) and k = x.starts.key.(n) in
+  { Checker.st_maps = maps_of k; st_at = switch_of x p; input = port_of x p; st_out = port_of_key k;
+    with_sls = first_of k; st_to = second_of k }
 
 let put x place set =
   if x.at.(place) = 0 && set <> 0 then begin
@@ -206,10 +234,8 @@ let starts x m j t =
   for s = 0 to x.n - 1 do
     List.iter (fun i -> match x.f.sls s i t with
       | 0 -> ()
-      | list -> List.iter (fun o ->
-          let source = place x s i and b = x.at.(place x s o) in
-          if not (same_start x.starts.items.(x.start_at.(source)) m s i o list b) then
-            x.start_at.(source) <- start x m s i o list b) (Checker.copies x.f j s i t))
+      | list -> List.iter (fun o -> ignore (start x m s i o list x.at.(place x s o)))
+          (Checker.copies x.f j s i t))
       (x.f.sources s)
   done
 
@@ -262,11 +288,7 @@ let inwards x m t =
     if far >= 0 then begin
       let o = x.out.(s) and s' = switch_of x far in
       let here = x.at.(place x s o) and o' = x.out.(s') in
-      if here <> 0 && o' <> none then begin
-        let there = x.at.(place x s' o') in
-        if not (same_step x.steps.items.(x.step_at.(s)) m s o o' here there) then
-          x.step_at.(s) <- step x m s o o' here there
-      end
+      if here <> 0 && o' <> none then ignore (step x m s o o' here x.at.(place x s' o'))
     end
   done
 
@@ -341,14 +363,6 @@ let set_at x t j s o =
   if t = x.now && j = x.stage - 1 then x.before.(place x s o)
   else begin follow x t j; x.at.(place x s o) end
 
-let find_step x m s o o' a b =
-  let n = x.step_at.(s) in
-  if same_step x.steps.items.(n) m s o o' a b then n else step x m s o o' a b
-
-let find_start x m s i o a b =
-  let n = x.start_at.(place x s i) in
-  if same_start x.starts.items.(n) m s i o a b then n else start x m s i o a b
-
 (* ---- ranks ------------------------------------------------------------------------------ *)
 
 exception Loop
@@ -358,9 +372,9 @@ exception Loop
 let ranks x =
   List.iter (fun (t, j) -> judge x t j) (Checker.all_stages x.f);
   let n = 16 * Array.length x.far in
-  let seen = Pairs.create () and held = Array.make n [] and left = Array.make n 0 in
+  let seen = Pairs.create n and held = Array.make n [] and left = Array.make n 0 in
   for k = 0 to x.steps.n - 1 do
-    let y = x.steps.items.(k) in
+    let y = nth_step x k in
     let here = place x y.at_ y.out in
     let far = x.far.(here) in
     let s = switch_of x far in
@@ -368,7 +382,10 @@ let ranks x =
     if x.far.(there) >= 0 && not x.gone.(there) then
       List.iter (fun (l, v) -> List.iter (fun w -> if w <> Checker.no_vl then begin
           let c = 16 * here + v and d = 16 * there + w in
-          ignore (memo seen c d (fun () -> held.(d) <- c :: held.(d); left.(c) <- left.(c) + 1; 1))
+          let met = seen.n in
+          if Pairs.number seen c d = met then begin
+            held.(d) <- c :: held.(d); left.(c) <- left.(c) + 1
+          end
         end) (Checker.vls_of x.f y.hop_maps s (port_of x far) y.next_out l)) x.sets.items.(y.from)
   done;
   let rank = Array.make n 0 and work = Queue.create () and count = ref 0 in

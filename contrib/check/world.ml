@@ -28,7 +28,7 @@ type t = {
   masks : (int, int list array) Hashtbl.t array; (* by directory *)
   single : int list array; (* lists of one port *)
   lists : int list Search.Grow.t;
-  either : Search.Pairs.t; (* lists that are two together *)
+  either : (int * int, int) Hashtbl.t; (* lists that are two together *)
   any_sl : bool;
   upper : bool; (* path SLs say nothing of the level: both are meant *)
   vls : string array; (* by row number + 1: unknown is all 0 *)
@@ -92,7 +92,7 @@ let create any_sl (ds : Dumps.t array) =
   let far, gone = cables ds in
   { ds; n; bits = d.bits; far; gone; end_at;
     masks = Array.map (fun d -> Hashtbl.of_seq (List.to_seq d.groups)) ds;
-    single = Array.init (max_port + 1) (fun o -> [ o ]); lists; either = Search.Pairs.create ();
+    single = Array.init (max_port + 1) (fun o -> [ o ]); lists; either = Hashtbl.create 99;
     any_sl; upper = not (Array.exists (fun (d : Dumps.t) -> d.high) ds); vls; merged = merge vls }
 
 let place w s o = (s lsl w.bits) lor o
@@ -224,11 +224,11 @@ let certificate w (x : Search.t) rank =
     set = (fun n -> x.sets.items.(n));
     set_at = Search.set_at x;
     n_steps = (fun t j -> Search.judge x t j; x.steps.n);
-    nth_step = (fun n -> x.steps.items.(n));
-    find_step = Search.find_step x;
+    nth_step = Search.nth_step x;
+    find_step = Search.step x;
     n_starts = (fun t j -> Search.judge x t j; x.starts.n);
-    nth_start = (fun n -> x.starts.items.(n));
-    find_start = Search.find_start x;
+    nth_start = Search.nth_start x;
+    find_start = Search.start x;
     root = (fun t -> let root, _, _ = join t in root);
     up = (fun t s -> let _, up, _ = join t in up.(s));
     depth = (fun t s -> let _, _, depth = join t in depth.(s)) }

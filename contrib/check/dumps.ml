@@ -124,10 +124,10 @@ let expect s = if not (skip_past s) then bad ("expected " ^ s)
 (* ---- tables ---------------------------------------------------------------- *)
 
 (* A byte for each key (a switch, an end port) and LID.  It is read by keys, and asked by
-   LIDs.  Equal rows are one.  64 of them are a tile, column by column: with half a byte
-   for each, 15 being none, unless some byte needs more. *)
+   LIDs.  The rows of 64 keys are a tile: many LIDs have the same column there, which is
+   kept once, with half a byte for each row, 15 being none, unless some byte needs more. *)
 module Table = struct
-  type tile = { width : int; half : bool; packed : Bytes.t }
+  type tile = { half : bool; which : Bytes.t (* by LID: 16 bits *); columns : Bytes.t }
 
   type t = {
     row_of : int array; (* by key, or -1 *)
@@ -135,8 +135,6 @@ module Table = struct
     mutable tiles : tile list; (* the last one first *)
     mutable all : tile array; (* the same, when all are read *)
     waiting : Bytes.t array; (* rows of the next tile *)
-    mutable other : Bytes.t; (* a row that is compared *)
-    numbers : (int, int) Hashtbl.t; (* rows, by hash *)
     mutable by_row : Bytes.t; (* a column, while it is unpacked *)
     mutable column : int; (* the LID that was asked last, *)
     mutable by_key : Bytes.t; (* and its column; *)
@@ -146,86 +144,84 @@ module Table = struct
 
   let create keys = {
     row_of = Array.make keys (-1); n = 0; tiles = []; all = [||];
-    waiting = Array.make 64 Bytes.empty; other = Bytes.empty; numbers = Hashtbl.create 999;
-    by_row = Bytes.empty; column = -1; by_key = Bytes.make keys '\255';
-    column_before = -1; by_key_before = Bytes.make keys '\255' }
+    waiting = Array.make 64 Bytes.empty; by_row = Bytes.empty; column = -1;
+    by_key = Bytes.make keys '\255'; column_before = -1; by_key_before = Bytes.make keys '\255' }
+
+  let fits_half row =
+    let rec all c = c < 0 ||
+      (let value = Bytes.get_uint8 row c in (value < 15 || value = none) && all (c - 1)) in
+    all (Bytes.length row - 1)
 
   let pack rows =
     let width = Array.fold_left (fun n row -> max n (Bytes.length row)) 0 rows in
-    let small = ref true in
-    Array.iter (Bytes.iter (fun c -> if c > '\014' && c <> '\255' then small := false)) rows;
-    let half = !small in
-    let packed = Bytes.make (width * if half then 32 else 64) '\255' in
-    for block = 0 to (width - 1) / 64 do
-      Array.iteri (fun r row ->
-        for c = 64 * block to min (Bytes.length row) (64 * block + 64) - 1 do
+    let half = Array.for_all fits_half rows in
+    let size = if half then 32 else 64 in
+    let which = Bytes.create (2 * width) and columns = Buffer.create 4096 in
+    let numbers = Hashtbl.create 999 and column = Bytes.create size in
+    let last = Bytes.create size and number = ref (-1) in
+    for c = 0 to width - 1 do
+      Bytes.fill column 0 size '\255';
+      for r = 0 to Array.length rows - 1 do
+        let row = rows.(r) in
+        if c < Bytes.length row then begin
           let value = Bytes.get_uint8 row c in
-          if half then begin
-            let at = 32 * c + r / 2 in
-            let old = Bytes.get_uint8 packed at in
-            Bytes.set_uint8 packed at (if r land 1 = 0 then old land 240 lor (value land 15)
-                                       else old land 15 lor ((value land 15) lsl 4))
-          end else Bytes.set_uint8 packed (64 * c + r) value
-        done) rows
+          if not half then Bytes.set_uint8 column r value
+          else if r land 1 = 0 then Bytes.set_uint8 column (r / 2) (240 lor value)
+          else Bytes.set_uint8 column (r / 2) (Bytes.get_uint8 column (r / 2) land 15 lor (value lsl 4))
+        end
+      done;
+      if !number < 0 || not (Bytes.equal column last) then begin
+        Bytes.blit column 0 last 0 size;
+        let key = Bytes.to_string column in
+        number := match Hashtbl.find_opt numbers key with
+          | Some n -> n
+          | None ->
+            let n = Hashtbl.length numbers in
+            Hashtbl.add numbers key n; Buffer.add_string columns key; n
+      end;
+      Bytes.set_uint16_le which (2 * c) !number
     done;
-    { width; half; packed }
-
-  let[@inline] of_half n = if n = 15 then none else n
+    { half; which; columns = Buffer.to_bytes columns }
 
   let[@inline] in_tile tile r c =
-    if c >= tile.width then none
-    else if tile.half then
-      of_half ((Bytes.get_uint8 tile.packed (32 * c + r / 2) lsr (4 * (r land 1))) land 15)
-    else Bytes.get_uint8 tile.packed (64 * c + r)
+    if 2 * c >= Bytes.length tile.which then none
+    else
+      let n = Bytes.get_uint16_le tile.which (2 * c) in
+      if tile.half then
+        match Bytes.get_uint8 tile.columns (32 * n + r / 2) lsr (4 * (r land 1)) land 15 with
+        | 15 -> none
+        | value -> value
+      else Bytes.get_uint8 tile.columns (64 * n + r)
 
   (* Row r, into a buffer. *)
   let row t r buffer =
     let last = 64 * List.length t.tiles in
-    if r >= last && t.all = [||] then begin
+    if r >= last && Array.length t.all = 0 then begin
       let row = t.waiting.(r - last) in
       Bytes.fill buffer 0 (Bytes.length buffer) '\255';
       Bytes.blit row 0 buffer 0 (Bytes.length row)
     end else begin
-      let tile = if t.all = [||] then List.nth t.tiles ((last - r - 1) / 64) else t.all.(r / 64) in
-      let r = r land 63 in
-      for c = 0 to Bytes.length buffer - 1 do Bytes.unsafe_set buffer c (Char.unsafe_chr (in_tile tile r c)) done
+      let tile =
+        if Array.length t.all = 0 then List.nth t.tiles ((last - r - 1) / 64) else t.all.(r / 64) in
+      for c = 0 to Bytes.length buffer - 1 do
+        Bytes.set_uint8 buffer c (in_tile tile (r land 63) c)
+      done
     end
 
-  let hash row =
-    let h = ref 0 and n = Bytes.length row / 8 in
-    for i = 0 to n - 1 do
-      h := (!h lxor Int64.to_int (Bytes.get_int64_ne row (8 * i))) * 0x1E3779B97F4A7C15;
-      h := !h lxor (!h lsr 29)
-    done;
-    !h lxor Hashtbl.hash (Bytes.sub row (8 * n) (Bytes.length row - 8 * n))
-
-  let fit b n = if Bytes.length b = n then b else Bytes.create n
-
   (* The row of a key. *)
-  let add t key given =
-    let h = hash given in
-    let same r =
-      t.other <- fit t.other (Bytes.length given);
-      row t r t.other;
-      Bytes.equal t.other given in
-    t.row_of.(key) <- match List.find_opt same (Hashtbl.find_all t.numbers h) with
-      | Some r -> r
-      | None ->
-        let r = t.n in
-        Hashtbl.add t.numbers h r;
-        t.n <- r + 1;
-        let copy = fit t.waiting.(r land 63) (Bytes.length given) in
-        Bytes.blit given 0 copy 0 (Bytes.length given);
-        t.waiting.(r land 63) <- copy;
-        if r land 63 = 63 then t.tiles <- pack t.waiting :: t.tiles;
-        r
+  let add t key row =
+    let k = t.n land 63 and size = Bytes.length row in
+    t.row_of.(key) <- t.n;
+    t.n <- t.n + 1;
+    if Bytes.length t.waiting.(k) <> size then t.waiting.(k) <- Bytes.create size;
+    Bytes.blit row 0 t.waiting.(k) 0 size;
+    if k = 63 then t.tiles <- pack t.waiting :: t.tiles
 
   let finish t =
     if t.n land 63 > 0 then t.tiles <- pack (Array.sub t.waiting 0 (t.n land 63)) :: t.tiles;
     t.all <- Array.of_list (List.rev t.tiles);
     t.by_row <- Bytes.make (64 * Array.length t.all) '\255';
-    Array.fill t.waiting 0 64 Bytes.empty;
-    Hashtbl.reset t.numbers
+    Array.fill t.waiting 0 64 Bytes.empty
 
   let unpack t c =
     Array.iteri (fun n tile ->

@@ -10,11 +10,12 @@ open Dumps
 
 (* ---- numbers of pairs of ints --------------------------------------------- *)
 
-(* A pair is an owner and a key; each owner has a table of its own: keys and numbers. *)
+(* A pair is an owner and a key.  Each owner has a table of its own: of numbers, in 32
+   bits. *)
 module Pairs = struct
   type t = {
-    tables : int array array; (* by owner *)
-    used : int array; (* keys in each *)
+    tables : Bytes.t array; (* by owner *)
+    used : int array; (* numbers in each *)
     recent : int array; (* by owner: the key that was met last, and its number *)
     mutable owner : int array; (* by number *)
     mutable key : int array;
@@ -22,46 +23,48 @@ module Pairs = struct
   }
 
   let create owners = {
-    tables = Array.make owners [||]; used = Array.make owners 0; recent = Array.make (2 * owners) (-1);
-    owner = Array.make 64 0; key = Array.make 64 0; n = 0 }
+    tables = Array.make owners Bytes.empty; used = Array.make owners 0;
+    recent = Array.make (2 * owners) (-1); owner = Array.make 64 0; key = Array.make 64 0; n = 0 }
 
-  let rec place table key h =
-    let at = 2 * h land (Array.length table - 1) in
-    if table.(at) < 0 || table.(at) = key then at else place table key (h + 1)
+  let[@inline] get table at = Int32.to_int (Bytes.get_int32_le table at)
+
+  let rec place t table key h =
+    let at = 4 * h land (Bytes.length table - 1) in
+    let n = get table at in
+    if n < 0 || t.key.(n) = key then at else place t table key (h + 1)
 
   let hash key =
     let h = key * 0x1E3779B97F4A7C15 in
     h lxor (h lsr 31)
 
-  let insert table key n =
-    let at = place table key (hash key) in
-    table.(at) <- key; table.(at + 1) <- n
+  let insert t table n = Bytes.set_int32_le table (place t table t.key.(n) (hash t.key.(n))) (Int32.of_int n)
 
   let enlarge a = Array.append a (Array.make (Array.length a / 2) 0)
 
   let add t owner key =
     let n = t.n and old = t.tables.(owner) in
-    if 8 * t.used.(owner) >= 3 * Array.length old then begin
-      let table = Array.make (max 8 (2 * Array.length old)) (-1) in
-      for i = 0 to Array.length old / 2 - 1 do
-        if old.(2 * i) >= 0 then insert table old.(2 * i) old.(2 * i + 1)
+    if n = Array.length t.key then begin t.owner <- enlarge t.owner; t.key <- enlarge t.key end;
+    t.owner.(n) <- owner; t.key.(n) <- key; t.n <- n + 1;
+    if 16 * t.used.(owner) >= 3 * Bytes.length old then begin
+      let table = Bytes.make (max 16 (2 * Bytes.length old)) '\255' in
+      for i = 0 to Bytes.length old / 4 - 1 do
+        let n = get old (4 * i) in
+        if n >= 0 then insert t table n
       done;
       t.tables.(owner) <- table
     end;
-    if n = Array.length t.key then begin t.owner <- enlarge t.owner; t.key <- enlarge t.key end;
-    insert t.tables.(owner) key n;
+    insert t t.tables.(owner) n;
     t.used.(owner) <- t.used.(owner) + 1;
-    t.owner.(n) <- owner; t.key.(n) <- key; t.n <- n + 1;
     n
 
   let look_up t owner key =
     let table = t.tables.(owner) in
-    let at = if Array.length table = 0 then 0 else place table key (hash key) in
-    let n = if Array.length table > 0 && table.(at) = key then table.(at + 1) else add t owner key in
+    let known = if Bytes.length table = 0 then -1 else get table (place t table key (hash key)) in
+    let n = if known >= 0 then known else add t owner key in
     t.recent.(2 * owner) <- key; t.recent.(2 * owner + 1) <- n;
     n
 
-  let number t owner key =
+  let[@inline] number t owner key =
     if t.recent.(2 * owner) = key then t.recent.(2 * owner + 1) else look_up t owner key
 end
 

@@ -92,32 +92,28 @@ let read_plan w name =
 
 (* ---- periods ------------------------------------------------------------------------ *)
 
-(* A period as the plan says: what the LIDs that change hold at its start, and each LID's
-   writes, with their times. *)
-type period = {
-  first : bool;
-  times : int;
-  start : (int, int list array) Hashtbl.t; (* of LIDs that change in some period *)
-  written : (int, (int * int * int list) list) Hashtbl.t; (* by LID: time, switch, outputs *)
-  map_times : int list; (* times at which maps are written *)
-  old_maps : bool; (* at the start *)
-}
+(* A period as the plan says, with the times at which maps are written. *)
+type period = { number : int; times : int; map_times : int list; old_maps : bool (* at the start *) }
 
+(* Of one LID: in a period, at a time. *)
+type write = { period : int; time : int; at : int (* switch *); ports : int list }
+
+(* What the old tables and some writes make of a LID. *)
+let values w t writes =
+  let v = Array.init w.n (fun s -> output w 0 s t) in
+  List.iter (fun x -> v.(x.at) <- x.ports) writes;
+  v
+
+(* The periods, and each LID's writes in their order. *)
 let divide w plan =
-  let values = Hashtbl.create 999 in
-  List.iter (List.iter (fun g -> List.iter (fun (t, _, _) ->
-    if not (Hashtbl.mem values t) then
-      Hashtbl.add values t (Array.init w.n (fun s -> output w 0 s t))) g.writes)) plan;
-  let old_maps = ref true in
-  let periods = List.mapi (fun n groups ->
+  let written = Array.make 0x10000 [] and old_maps = ref true in
+  let periods = List.mapi (fun number groups ->
     (* Maps go on as they were, before they are written; so does what is under way by
        cables that have failed. *)
     let groups = match groups with
-      | g :: _ when g.maps && n > 0 -> nothing :: groups
-      | _ when n = 0 && Array.mem true w.gone -> nothing :: groups
+      | g :: _ when g.maps && number > 0 -> nothing :: groups
+      | _ when number = 0 && Array.mem true w.gone -> nothing :: groups
       | _ -> groups in
-    let start = Hashtbl.create 999 and written = Hashtbl.create 999 in
-    Hashtbl.iter (fun t v -> Hashtbl.add start t (Array.copy v)) values;
     let old = !old_maps in
     let map_times = List.concat (List.mapi (fun time g ->
       let twice = Hashtbl.create 999 in
@@ -125,75 +121,90 @@ let divide w plan =
         if Hashtbl.mem twice (t, s) then rejected "0x%s LID %d is written twice without a barrier"
           w.ds.(0).guids.(s) t;
         Hashtbl.add twice (t, s) ();
-        let l = Option.value (Hashtbl.find_opt written t) ~default:[] in
-        Hashtbl.replace written t ((time, s, ports) :: l);
-        (Hashtbl.find values t).(s) <- ports) g.writes;
+        written.(t) <- { period = number; time; at = s; ports } :: written.(t)) g.writes;
       if g.maps then begin
         if not !old_maps then rejected "the plan writes maps twice";
         old_maps := false; [ time ]
       end else []) groups) in
-    { first = n = 0; times = List.length groups + 1; start; written; map_times; old_maps = old }) plan in
+    { number; times = List.length groups + 1; map_times; old_maps = old }) plan in
   if !old_maps && maps_differ w then rejected "the plan does not write the maps that differ";
-  let final s t = match Hashtbl.find_opt values t with Some v -> v.(s) | None -> output w 0 s t in
+  Array.iteri (fun t writes -> written.(t) <- List.rev writes) written;
   List.iter (fun t ->
+    let final = values w t written.(t) in
     for s = 0 to w.n - 1 do
-      if w.ds.(1).present.(s) && final s t <> output w 1 s t then
+      if w.ds.(1).present.(s) && final.(s) <> output w 1 s t then
         rejected "the plan does not end with the new tables: 0x%s LID %d" w.ds.(0).guids.(s) t
     done) (List.filter (fun t -> is_group t || w.ds.(1).owner.(t) >= 0) (all_lids w));
-  periods
+  (periods, written)
 
 (* Times at which something changes for a LID, 0 first. *)
-let breaks p t =
-  let writes = Option.value (Hashtbl.find_opt p.written t) ~default:[] in
-  let times = p.map_times @ List.map (fun (time, _, _) -> time) writes in
+let breaks p writes =
+  let times = p.map_times @ List.filter_map (fun x ->
+    if x.period = p.number then Some x.time else None) writes in
   Array.of_list (List.sort_uniq compare (0 :: List.concat_map (fun time -> [ time; time + 1 ]) times))
 
 (* Outputs whose cables have not failed: only before the first writes others count, too. *)
-let left w s ports = List.filter (fun o -> not w.gone.(place w s o)) ports
+let left w s ports =
+  if List.exists (fun o -> w.gone.(place w s o)) ports then
+    List.filter (fun o -> not w.gone.(place w s o)) ports
+  else ports
 
 (* The outputs of a LID in each of its stages. *)
-let stages w p t breaks =
-  let writes = List.sort compare (Hashtbl.find p.written t) in
-  let value = Array.copy (Hashtbl.find p.start t) in
+let stages w p t writes breaks =
+  let value = values w t (List.filter (fun x -> x.period < p.number) writes) in
   let rec go writes = function
     | [] -> []
     | time :: rest ->
       let rec settle = function
-        | (before, s, ports) :: more when before < time -> value.(s) <- ports; settle more
+        | x :: more when x.time < time -> value.(x.at) <- x.ports; settle more
         | l -> l in
       let writes = settle writes in
       let here = Array.copy value in
-      List.iter (fun (at, s, ports) -> if at = time then
-        here.(s) <- List.sort_uniq compare (value.(s) @ ports)) writes;
-      (if p.first && time = 0 then here else Array.mapi (left w) here) :: go writes rest in
-  Array.of_list (go writes (Array.to_list breaks))
+      List.iter (fun x -> if x.time = time then
+        here.(x.at) <- List.sort_uniq compare (value.(x.at) @ x.ports)) writes;
+      (if p.number = 0 && time = 0 then here else Array.mapi (left w) here) :: go writes rest in
+  Array.of_list (go (List.filter (fun x -> x.period = p.number) writes) (Array.to_list breaks))
 
-let period w p =
-  let all = Hashtbl.create 999 in
-  let breaks t = match Hashtbl.find_opt all t with
-    | Some b -> b
-    | None -> let b = breaks p t in Hashtbl.add all t b; b in
+(* Of the LID that was asked last. *)
+type lid = { lid : int; moves : bool (* in this period *); breaks : int array; tables : int list array array }
+
+let period w written p =
+  let asked = ref { lid = -1; moves = false; breaks = [||]; tables = [||] } in
+  let of_lid t =
+    if !asked.lid <> t then begin
+      let moves = List.exists (fun x -> x.period = p.number) written.(t) in
+      let breaks = breaks p written.(t) in
+      let tables =
+        if moves then stages w p t written.(t) breaks
+        else if p.number = 0 then [| values w t [] |]
+        else [| Array.mapi (left w)
+          (values w t (List.filter (fun x -> x.period < p.number) written.(t))) |] in
+      asked := { lid = t; moves; breaks; tables }
+    end;
+    !asked in
+  let still t = written.(t) = [] && p.map_times = [] in
   let stage t time =
-    let b = breaks t in
-    let rec last j = if j + 1 < Array.length b && b.(j + 1) <= time then last (j + 1) else j in
-    last 0 in
+    if still t then 0
+    else
+      let b = (of_lid t).breaks in
+      let rec last j = if j + 1 < Array.length b && b.(j + 1) <= time then last (j + 1) else j in
+      last 0 in
   let maps_at t j =
-    let time = (breaks t).(j) in
-    if List.mem time p.map_times then 1
-    else if p.old_maps && not (List.exists (fun m -> m < time) p.map_times) then 0
-    else 2 in
-  let now = ref (-1) and tables = ref [||] in
+    if p.map_times = [] then if p.old_maps then 0 else 2
+    else
+      let time = (of_lid t).breaks.(j) in
+      if List.mem time p.map_times then 1
+      else if p.old_maps && not (List.exists (fun m -> m < time) p.map_times) then 0
+      else 2 in
   let outputs_at j s t =
-    if Hashtbl.mem p.written t then begin
-      if !now <> t then begin tables := stages w p t (breaks t); now := t end;
-      !tables.(j).(s)
-    end else
-      let ports = match Hashtbl.find_opt p.start t with
-        | Some v -> v.(s)
-        | None -> output w 0 s t in
-      if p.first then ports else left w s ports in
+    if written.(t) = [] then
+      let ports = output w 0 s t in
+      if p.number = 0 then ports else left w s ports
+    else
+      let l = of_lid t in
+      l.tables.(if l.moves then j else 0).(s) in
   let plain s t =
-    if Hashtbl.mem p.written t then -1
+    if written.(t) <> [] && (of_lid t).moves then -1
     else match outputs_at 0 s t with [] -> none | o :: _ -> o in
   ({ Checker.n_times = p.times; stage; maps_at; outputs_at }, plain)
 
@@ -203,14 +214,12 @@ let check any_sl plan old_dir new_dir =
     | "mixture" -> mixture w
     | "phases" -> phases w
     | name -> read_plan w name in
-  let periods = divide w plan in
-  let written = Hashtbl.create 999 in
-  List.iter (fun p -> Hashtbl.iter (fun t _ -> Hashtbl.replace written t ()) p.start) periods;
+  let periods, written = divide w plan in
   let maps = List.exists (fun p -> p.map_times <> []) periods in
   let gone = World.is_gone w in
   let judge like =
     let judged = List.mapi (fun n p ->
-      let now, plain = period w p in
+      let now, plain = period w written p in
       let f = World.fabric w ~delivers:false ~like now in
       let x = World.search w f plain like in
       let rank = try Search.ranks x with
@@ -223,4 +232,4 @@ let check any_sl plan old_dir new_dir =
       (Checker.check_change_classes f gone (List.map snd judged), fun () ->
         List.iter (fun (f, ((_, k), _)) -> if not (Checker.check_on_alike f k gone Fun.id) then World.why w f k) judged;
         rejected "a period does not begin as the one before it ends") in
-  World.decide judge (World.classes w (fun t -> not (maps || Hashtbl.mem written t)))
+  World.decide judge (World.classes w (fun t -> not maps && written.(t) = []))

@@ -129,6 +129,13 @@ plant "a period may begin with other maps than the one before ended with" Change
 	'(maps_at p t j =? maps_at p'"'"' t i) && ' ''
 plant "a period is judged without its neighbour" Change \
 	'=> continues f gone p p'"'"' end' '=> true end'
+plant "a LID is like one that no checker has judged" Alike \
+	'(like r =? r) && ' ''
+plant "a LID is like one of another switch" Alike '(fst (home f r) =? h) &&' ''
+plant "the last hop to a LID is that to the one that it is like" Alike \
+	'negb (s'"'"' =? h) || check_output' '(s'"'"' =? h) || check_output'
+plant "a LID is like one of other SLs" Alike \
+	'forallb (fun i => sls f s i t =? sls f s i r) (sources f s) &&' ''
 plant "an entry may change in no time" Six \
 	'e i t a = Old -> e (S i) t a <> New' 'e i t a = Old -> e (S i) t a = e (S i) t a'
 plant "the ring of six without its dateline" Six 'if wraps false (shorter t s) s t then 1 else 0' '0'

@@ -128,6 +128,7 @@ let usage_text = "usage: dateline-check [--any-sl] [--no-checksums] DIR [CERTIFI
 let usage () = prerr_endline usage_text; exit 2
 
 let () =
+  Gc.set { (Gc.get ()) with space_overhead = 25 };
   let any_sl = ref false and sums = ref true and change = ref "" and names = ref [] in
   let after prefix word =
     let n = String.length prefix in

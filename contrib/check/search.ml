@@ -117,6 +117,7 @@ type t = {
   mutable n_dirty : int; (* and how many *)
   out : int array; (* by switch: its only output, or 255 *)
   next : int array; (* by switch: the far end of that, or -1 *)
+  list_at : int array; (* by a source's place: its list of SLs *)
   waits : int array;
   ready : int array;
 }
@@ -156,7 +157,8 @@ let create (f : Checker.fabric) ~bits ~far ~gone ~plain ~vls ~merged ~like =
     steps = Pairs.create n; starts = Pairs.create (n lsl bits);
     now = -1; stage = 0; at = Array.make (n lsl bits) 0; before = Array.make (n lsl bits) 0;
     dirty = Array.make (n lsl bits) 0; n_dirty = 0;
-    out = Array.make n 0; next = Array.make n 0; waits = Array.make n 0; ready = Array.make n 0 } in
+    out = Array.make n 0; next = Array.make n 0; list_at = Array.make (n lsl bits) 0;
+    waits = Array.make n 0; ready = Array.make n 0 } in
   ignore (set_of x []); (* number 0 *)
   x
 
@@ -246,12 +248,23 @@ let starts x m j t =
 
 let far_of x s o = if o = none then -1 else x.far.(place x s o)
 
-let rec from_sources x m t s o here = function
+let rec from_sources x m t s o far = function
   | [] -> ()
   | i :: more ->
     let list = x.f.sls s i t in
-    if list > 0 then put x here (union x x.at.(here) (first x m s i o list));
-    from_sources x m t s o here more
+    x.list_at.(place x s i) <- list;
+    if list > 0 && far >= 0 then begin
+      let here = place x s o in
+      put x here (union x x.at.(here) (first x m s i o list))
+    end;
+    from_sources x m t s o far more
+
+let rec starts_from x m s o = function
+  | [] -> ()
+  | i :: more ->
+    let list = x.list_at.(place x s i) in
+    if list > 0 && o <> none then ignore (start x m s i o list x.at.(place x s o));
+    starts_from x m s o more
 
 let inwards x m t =
   let n = x.n in
@@ -260,10 +273,10 @@ let inwards x m t =
     let o = x.plain s t in
     let far = far_of x s o in
     x.out.(s) <- o; x.next.(s) <- far;
+    from_sources x m t s o far (x.f.sources s);
     if far >= 0 then begin
       let s' = switch_of x far in
-      x.waits.(s') <- x.waits.(s') + 1;
-      from_sources x m t s o (place x s o) (x.f.sources s)
+      x.waits.(s') <- x.waits.(s') + 1
     end
   done;
   let count = ref 0 in
@@ -292,7 +305,8 @@ let inwards x m t =
       let o = x.out.(s) and s' = switch_of x far in
       let here = x.at.(place x s o) and o' = x.out.(s') in
       if here <> 0 && o' <> none then ignore (step x m s o o' here x.at.(place x s' o'))
-    end
+    end;
+    starts_from x m s x.out.(s) (x.f.sources s)
   done
 
 (* ---- several outputs: until nothing is new -------------------------------------------- *)
@@ -339,8 +353,8 @@ let rec follow x t j =
     end;
     x.now <- t; x.stage <- j;
     let m = Checker.maps x.f t j in
-    if j = 0 && not (is_group t) && x.plain 0 t >= 0 then inwards x m t else outwards x m j t;
-    starts x m j t
+    if j = 0 && not (is_group t) && x.plain 0 t >= 0 then inwards x m t
+    else begin outwards x m j t; starts x m j t end
   end
 
 (* The same, and what else there is of a LID that is like another one: to its own switch,

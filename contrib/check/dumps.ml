@@ -30,22 +30,32 @@ let ended = ref true (* the line has its newline *)
 
 let bad what = malformed "%s:%d: %s" !file_name !line_number what
 
-(* Is one of eight bytes a newline?  [zero] has a zero byte there; subtracting 1 from each
-   byte sets the top bit of a byte below 128 only if it, or one before it, is zero. *)
-let[@inline] has_newline word =
+(* The top bits of those of eight bytes that may be newlines: the lowest one is.  [zero] has
+   a zero byte there; subtracting 1 from each byte sets the top bit of a byte below 128 only
+   if it, or a lower one, is zero. *)
+let[@inline] newlines word =
   let zero = Int64.logxor word 0x0A0A0A0A0A0A0A0AL in
   let borrowed = Int64.sub zero 0x0101010101010101L in
-  Int64.logand (Int64.logand borrowed (Int64.lognot zero)) 0x8080808080808080L <> 0L
+  Int64.logand (Int64.logand borrowed (Int64.lognot zero)) 0x8080808080808080L
+
+let lowest bits =
+  let low = Int64.to_int bits in
+  if low land 0xFFFFFFFF <> 0 then
+    if low land 0xFFFF <> 0 then if low land 0xFF <> 0 then 0 else 1
+    else if low land 0xFFFFFF <> 0 then 2 else 3
+  else if low land 0xFFFFFFFFFFFF <> 0 then if low land 0xFFFFFFFFFF <> 0 then 4 else 5
+  else if low land 0xFFFFFFFFFFFFFF <> 0 then 6 else 7
 
 let rec newline b from until =
-  if from + 8 <= until && not (has_newline (Bytes.get_int64_ne b from)) then
-    newline b (from + 8) until
-  else newline_within b from until (from + 8)
-and newline_within b from until near =
+  if from + 8 <= until then begin
+    let found = newlines (Bytes.get_int64_le b from) in
+    if Int64.equal found 0L then newline b (from + 8) until else from + lowest found
+  end
+  else newline_within b from until
+and newline_within b from until =
   if from >= until then -1
-  else if Bytes.unsafe_get b from = '\n' then from
-  else if from + 1 = near then newline b near until
-  else newline_within b (from + 1) until near
+  else if Bytes.get b from = '\n' then from
+  else newline_within b (from + 1) until
 
 (* [quick] takes a line of a common form that lies whole from a byte on, before another:
    it returns where the next one begins; or the same byte if [f] has to read the line. *)
@@ -81,6 +91,9 @@ let digit c = match c with
   | 'a' .. 'f' -> Char.code c - 87
   | 'A' .. 'F' -> Char.code c - 55
   | _ -> 99
+
+(* A decimal digit; else it is negative or above 9. *)
+let[@inline] decimal_at b p = Char.code (Bytes.unsafe_get b p) - 48
 
 let number base =
   let first = !at in
@@ -183,14 +196,14 @@ module Table = struct
     done;
     { half; which; columns = Buffer.to_bytes columns }
 
+  let[@inline] of_half n = if n = 15 then none else n
+
   let[@inline] in_tile tile r c =
     if 2 * c >= Bytes.length tile.which then none
     else
       let n = Bytes.get_uint16_le tile.which (2 * c) in
       if tile.half then
-        match Bytes.get_uint8 tile.columns (32 * n + r / 2) lsr (4 * (r land 1)) land 15 with
-        | 15 -> none
-        | value -> value
+        of_half (Bytes.get_uint8 tile.columns (32 * n + r / 2) lsr (4 * (r land 1)) land 15)
       else Bytes.get_uint8 tile.columns (64 * n + r)
 
   (* Row r, into a buffer. *)
@@ -225,7 +238,16 @@ module Table = struct
 
   let unpack t c =
     Array.iteri (fun n tile ->
-      for r = 0 to 63 do Bytes.set_uint8 t.by_row (64 * n + r) (in_tile tile r c) done) t.all;
+      if 2 * c >= Bytes.length tile.which then Bytes.fill t.by_row (64 * n) 64 '\255'
+      else
+        let number = Bytes.get_uint16_le tile.which (2 * c) in
+        if tile.half then
+          for k = 0 to 31 do
+            let pair = Bytes.get_uint8 tile.columns (32 * number + k) in
+            Bytes.set_uint8 t.by_row (64 * n + 2 * k) (of_half (pair land 15));
+            Bytes.set_uint8 t.by_row (64 * n + 2 * k + 1) (of_half (pair lsr 4))
+          done
+        else Bytes.blit tile.columns (64 * number) t.by_row (64 * n) 64) t.all;
     for key = 0 to Array.length t.row_of - 1 do
       let r = t.row_of.(key) in
       if r >= 0 then Bytes.set t.by_key key (Bytes.get t.by_row r)
@@ -328,15 +350,17 @@ let connect number bits n cables =
     [ (a, b); (b, a) ]) cables;
   (far, used, beside)
 
-(* A line of three or four digits and one blank, as in "0x01c4 012 #": its LID and port in
-   one number, or -1. *)
+let hex_digits = String.init 256 (fun c -> Char.chr (digit (Char.chr c)))
+
+(* Of a line with four and three digits and single blanks, as in "0x01c4 012 #": its
+   LID and port in one number, or -1. *)
 let lid_and_port b from =
-  let hex n = digit (Bytes.unsafe_get b (from + n)) in
+  let hex n = Char.code (String.unsafe_get hex_digits (Char.code (Bytes.unsafe_get b (from + n)))) in
   let u = hex 2 and v = hex 3 and w = hex 4 and x = hex 5 in
-  let i = hex 7 and j = hex 8 and k = hex 9 in
+  let i = decimal_at b (from + 7) and j = decimal_at b (from + 8) and k = decimal_at b (from + 9) in
   let char n = Bytes.unsafe_get b (from + n) in
   if char 0 <> '0' || char 1 <> 'x' || char 6 <> ' ' || char 10 <> ' ' ||
-    u lor v lor w lor x > 15 || i > 9 || j > 9 || k > 9 then -1
+    u lor v lor w lor x > 15 || i lor j lor k < 0 || i > 9 || j > 9 || k > 9 then -1
   else ((((u * 16 + v) * 16 + w) * 16 + x) * 1000) + i * 100 + j * 10 + k
 
 (* Returns forwarding tables, and for each LID the GUID and port of its owner. *)
@@ -460,12 +484,13 @@ let read_psl dir ends of_guid of_port top =
     if from + 28 > until || not (same b from) then from
     else begin
       let lid = ref 0 and p = ref (from + 19) in
-      let d = ref (digit (Bytes.unsafe_get b !p)) in
-      while !d < 10 && !p < from + 24 do
-        lid := !lid * 10 + !d; incr p; d := digit (Bytes.unsafe_get b !p)
+      let d = ref (decimal_at b !p) in
+      while !d >= 0 && !d <= 9 && !p < from + 24 do
+        lid := !lid * 10 + !d; incr p; d := decimal_at b !p
       done;
-      let value = digit (Bytes.unsafe_get b (!p + 1)) in
-      if !p = from + 19 || Bytes.unsafe_get b !p <> ' ' || value > 9 || Bytes.unsafe_get b (!p + 2) <> '\n'
+      let value = decimal_at b (!p + 1) in
+      if !p = from + 19 || Bytes.unsafe_get b !p <> ' ' || value < 0 || value > 9 ||
+        Bytes.unsafe_get b (!p + 2) <> '\n'
       then from
       else begin set !lid value; !p + 3 end
     end in

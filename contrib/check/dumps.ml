@@ -126,6 +126,13 @@ let looking_at s =
   !at + n <= !stop &&
   (let rec same i = i >= n || (Bytes.unsafe_get !bytes (!at + i) = s.[i] && same (i + 1)) in same 0)
 
+(* Do bytes begin as the 19 of a line before, with a GUID and a blank? *)
+let[@inline] same_start b from until last =
+  from + 19 <= until && Int64.equal (Bytes.get_int64_ne b from) (Bytes.get_int64_ne last 0) &&
+  Int64.equal (Bytes.get_int64_ne b (from + 8)) (Bytes.get_int64_ne last 8) &&
+  Bytes.get_uint16_ne b (from + 16) = Bytes.get_uint16_ne last 16 &&
+  Bytes.unsafe_get b (from + 18) = Bytes.unsafe_get last 18
+
 (* To behind the next s in the line, if there is one. *)
 let rec skip_past s =
   if !at >= !stop then false
@@ -411,28 +418,44 @@ let read_lfts number top dir (_, port_guids, _) =
   Table.finish lft;
   (lft, owner, !highest)
 
+(* The number of the row at hand. *)
+let read_row rows =
+  let vls = Bytes.create 16 in
+  for n = 0 to 7 do
+    let pair = hex () in
+    Bytes.set_uint8 vls (2 * n) (pair lsr 4 land 15);
+    Bytes.set_uint8 vls (2 * n + 1) (pair land 15)
+  done;
+  let row = Bytes.to_string vls in
+  let n = match Hashtbl.find_opt rows row with
+    | Some n -> n
+    | None -> let n = Hashtbl.length rows in Hashtbl.add rows row n; n in
+  if n > 65534 then bad "too many different rows";
+  n
+
 let read_maps dir number bits rows =
   let maps = Array.make (Hashtbl.length number lsl bits) Bytes.empty and stride = 1 lsl bits in
-  let vls = Bytes.create 16 in
+  let texts = Hashtbl.create 99 in (* rows, as they are written *)
+  let last = Bytes.make 19 '\000' and s = ref (-1) in
   each_line dir "dateline-slvl.dump" (fun () ->
-    if looking_at "0x" then begin
-      let s = match Hashtbl.find_opt number (guid ()) with Some s -> s | None -> bad "no such switch" in
+    let same = same_start !bytes !at !stop last in
+    if same || looking_at "0x" then begin
+      if same then at := !at + 19
+      else begin
+        let from = !at in
+        s := (match Hashtbl.find_opt number (guid ()) with Some s -> s | None -> bad "no such switch");
+        if !at - from = 18 then Bytes.blit !bytes from last 0 (min 19 (!stop - from))
+      end;
       let i = decimal () in
       let o = decimal () in
       if i > max_port || o > max_port then bad "no port";
-      for n = 0 to 7 do
-        let pair = hex () in
-        Bytes.set_uint8 vls (2 * n) (pair lsr 4 land 15);
-        Bytes.set_uint8 vls (2 * n + 1) (pair land 15)
-      done;
-      let row = Bytes.to_string vls in
-      let n = match Hashtbl.find_opt rows row with
+      let text = Bytes.sub_string !bytes !at (!stop - !at) in
+      let n = match Hashtbl.find_opt texts text with
         | Some n -> n
-        | None -> let n = Hashtbl.length rows in Hashtbl.add rows row n; n in
-      if n > 65534 then bad "too many different rows";
+        | None -> let n = read_row rows in Hashtbl.add texts text n; n in
       if i < stride && o < stride then begin
-        let k = (s lsl bits) lor i in
-        if maps.(k) = Bytes.empty then maps.(k) <- Bytes.make (2 * stride) '\000';
+        let k = (!s lsl bits) lor i in
+        if Bytes.length maps.(k) = 0 then maps.(k) <- Bytes.make (2 * stride) '\000';
         Bytes.set_uint16_le maps.(k) (2 * o) (n + 1)
       end
     end);
@@ -474,14 +497,9 @@ let read_psl dir ends of_guid of_port top =
     if old <> none && old <> value then bad "a LID a second time, with another SL";
     if value > 7 then high := true;
     Bytes.set_uint8 entries lid value in
-  let[@inline] same b from =
-    Int64.equal (Bytes.get_int64_ne b from) (Bytes.get_int64_ne last 0) &&
-    Int64.equal (Bytes.get_int64_ne b (from + 8)) (Bytes.get_int64_ne last 8) &&
-    Bytes.get_uint16_ne b (from + 16) = Bytes.get_uint16_ne last 16 &&
-    Bytes.unsafe_get b (from + 18) = Bytes.unsafe_get last 18 in
   (* "GUID LID SL", the GUID that of the last line, with single blanks. *)
   let quick b from until =
-    if from + 28 > until || not (same b from) then from
+    if from + 28 > until || not (same_start b from until last) then from
     else begin
       let lid = ref 0 and p = ref (from + 19) in
       let d = ref (decimal_at b !p) in
@@ -495,7 +513,7 @@ let read_psl dir ends of_guid of_port top =
       else begin set !lid value; !p + 3 end
     end in
   each_line ~quick dir "dateline-psl.dump" (fun () ->
-    if !at + 19 <= !stop && same !bytes !at then at := !at + 19
+    if same_start !bytes !at !stop last then at := !at + 19
     else if looking_at "#port" then begin
       expect "#port"; let port = decimal () in
       expect "of"; let node = guid () in

@@ -111,6 +111,7 @@ type t = {
   (* Of one LID, and stage: *)
   mutable now : int;
   mutable stage : int;
+  mutable judged : int; (* the last LID that is like another one *)
   at : int array; (* by place: a set *)
   before : int array; (* the same in the stage before *)
   dirty : int array; (* places that may have a set, *)
@@ -155,7 +156,7 @@ let create (f : Checker.fabric) ~bits ~far ~gone ~plain ~vls ~merged ~like =
     sets = Grow.create []; set_bits = Grow.create ""; unions = Hashtbl.create 99;
     images = Array.make (Array.length vls) [||]; firsts = Array.make (Array.length vls) [||];
     steps = Pairs.create n; starts = Pairs.create (n lsl bits);
-    now = -1; stage = 0; at = Array.make (n lsl bits) 0; before = Array.make (n lsl bits) 0;
+    now = -1; stage = 0; judged = -1; at = Array.make (n lsl bits) 0; before = Array.make (n lsl bits) 0;
     dirty = Array.make (n lsl bits) 0; n_dirty = 0;
     out = Array.make n 0; next = Array.make n 0; list_at = Array.make (n lsl bits) 0;
     waits = Array.make n 0; ready = Array.make n 0 } in
@@ -362,7 +363,8 @@ let rec follow x t j =
 let judge x t j =
   let r = x.like t in
   follow x r j;
-  if r <> t then begin
+  if r <> t && x.judged <> t then begin
+    x.judged <- t;
     let h, _ = x.f.home t and m = Checker.maps x.f t j in
     let o' = x.plain h t in
     for s = 0 to x.n - 1 do

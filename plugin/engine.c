@@ -87,6 +87,26 @@ static void engine_limit_lids(const struct dl_engine *e, const struct dl_fabric 
 }
 
 /*
+ * A switch that is not routed, as its ports do not answer, keeps what it has: OpenSM may
+ * write to it along a path that leads to another one since a cable was moved.
+ */
+static void engine_leave_out(const struct dl_engine *e, const struct dl_fabric *f)
+{
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw)) {
+		if (!dl_sweep_leaves_out(f, sw->p_node) || !sw->new_lft)
+			continue;
+		memcpy(sw->new_lft, sw->lft, sw->lft_size);
+		sw->need_update = 0;
+		for (unsigned int o = 0; o < sw->num_ports; o++) {
+			osm_physp_t *p = osm_node_get_physp_ptr(sw->p_node, o);
+
+			if (p)
+				p->need_update = 0;
+		}
+	}
+}
+
+/*
  * Hand the forwarding tables over.  OpenSM has filled new_lft with "no path"
  * and sized it for the highest LID.
  */
@@ -111,6 +131,7 @@ static int copy_tables(struct dl_engine *e, const struct dl_sweep *sweep)
 		memcpy(sw->new_lft, t->lft + (size_t)s * t->stride, t->top_lid + 1u);
 		dl_marks_write(e, sweep, s, sw);
 	}
+	engine_leave_out(e, f);
 	return 0;
 }
 
@@ -216,6 +237,7 @@ static void keep_in_force(struct dl_engine *e)
 		keep_tables(e, s, sw);
 		dl_marks_write(e, e->in_force, s, sw);
 	}
+	engine_leave_out(e, f);
 	DL_SAY(e->osm, OSM_LOG_ERROR,
 	       "ERR DL19: the last good tables stay in force until the cause "
 	       "is gone; what came since is not routed, and paths across what "
@@ -508,6 +530,20 @@ bool dl_engine_find_map(const struct dl_engine *e, const osm_physp_t *physp, uin
 	       engine_find_map(e, physp, in, out, dl_phases_hold_maps(e), row);
 }
 
+/* OpenSM does not write what a port has already, unless it writes everything again. */
+static bool engine_leaves_alone(const struct dl_engine *e, const osm_physp_t *physp)
+{
+	return dl_sweep_leaves_out(e->in_force->fabric, physp->p_node) && !e->osm->subn.need_update;
+}
+
+/* OpenSM would cut what stands for an unknown table to the port's VLs, and write that. */
+static void engine_repeat(void *table, void *held, size_t size, bool known)
+{
+	if (!known)
+		memset(held, 0, size);
+	memcpy(table, held, size);
+}
+
 static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in, uint8_t out,
 			 ib_slvl_table_t *table)
 {
@@ -517,6 +553,12 @@ static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in, uint8_t 
 
 	if (!dl_engine_tables(e))
 		return;
+	if (engine_leaves_alone(e, physp)) {
+		ib_slvl_table_t *held = osm_physp_get_slvl_tbl(physp, in);
+
+		engine_repeat(table, held, sizeof(*held), dl_recall_knows_map(held));
+		return;
+	}
 	if (physp->p_node->sw && is_out_of_sight(e->in_force, physp, in)) {
 		if (dl_recall_knows_map(osm_physp_get_slvl_tbl(physp, in))) {
 			*table = *osm_physp_get_slvl_tbl(physp, in);
@@ -550,6 +592,12 @@ static void update_vlarb(void *context, osm_physp_t *physp, uint8_t port_num,
 	(void)block_length;
 	if (!dl_engine_tables(e) || block_num >= VLARB_BLOCKS)
 		return;
+	if (engine_leaves_alone(e, physp)) {
+		ib_vl_arb_table_t *held = &physp->vl_arb[block_num];
+
+		engine_repeat(block, held, sizeof(*held), held->vl_entry[0].vl <= 15);
+		return;
+	}
 	/* port_num is 0 on adapters, where the attribute needs none. */
 	port = engine_find_port(e->in_force, physp);
 	if (port == DL_NONE || e->in_force->routed.tables->vlarb[port] == DL_TABLES_NO_ROW)

@@ -170,6 +170,12 @@ osm_switch_t *dl_sweep_switch(const struct dl_engine *e, const struct dl_fabric 
 	return osm_get_switch_by_guid(&e->osm->subn, cl_hton64(f->nodes[f->switches[s]].guid));
 }
 
+bool dl_sweep_leaves_out(const struct dl_fabric *f, const osm_node_t *node)
+{
+	return node->sw &&
+	       dl_fabric_find_guid(f, cl_ntoh64(osm_node_get_node_guid(node))) == DL_NONE;
+}
+
 bool dl_sweep_is_recabled(const struct dl_fabric *f, uint32_t port, const osm_switch_t *sw)
 {
 	uint32_t peer = f->ports[port].peer;

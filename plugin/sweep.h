@@ -46,6 +46,9 @@ struct dl_sweep *dl_sweep_share(struct dl_sweep *sweep);
 /* OpenSM's switch for the fabric's switch number s; NULL if it is gone. */
 osm_switch_t *dl_sweep_switch(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s);
 
+/* Is it a switch that OpenSM knows, and the fabric does not have? */
+bool dl_sweep_leaves_out(const struct dl_fabric *f, const osm_node_t *node);
+
 /*
  * Does the cable at a port of one of its switches lead elsewhere than a sweep's fabric says?
  * OpenSM may not know yet where a cable that was moved ends; but a link that is up and

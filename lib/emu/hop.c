@@ -56,6 +56,26 @@ HOT bool has_speedup(const struct dl_emu *e, enum hop_kind plain)
 	return plain != HOP_PLAIN && e->c.speedup;
 }
 
+/* What both ends of a link know; in plain runs the compiler knows some of it, too. */
+HOT struct dl_link_credit_terms terms_of(const struct dl_emu *e, enum hop_kind plain)
+{
+	struct dl_link_credit_terms terms = e->terms;
+
+	terms.chunk = plain ? 1 : terms.chunk;
+	return terms;
+}
+
+/* A VL as receiver; in plain runs all that is free can be promised. */
+HOT struct dl_link_credit_rx *receiver(struct dl_emu_link_port *p, unsigned int vl,
+				       enum hop_kind plain)
+{
+	struct dl_link_credit_rx *rx = &p->vl[vl].rx;
+
+	if (plain && rx->free > DL_LINK_CREDIT_WINDOW)
+		__builtin_unreachable();
+	return rx;
+}
+
 APART void send_plain(struct dl_emu *e, struct dl_emu_link_port *p);
 APART void send_choosy(struct dl_emu *e, struct dl_emu_link_port *p);
 APART void send_any(struct dl_emu *e, struct dl_emu_link_port *p);
@@ -99,14 +119,15 @@ APART void report_step(const struct dl_emu *e, const struct dl_emu_link_port *p,
 HOT void maybe_report(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl,
 		      enum hop_kind plain)
 {
-	const struct dl_emu_vl_port *in = &p->vl[vl];
+	const struct dl_link_credit_rx *rx = receiver(p, vl, plain);
+	const struct dl_link_credit_terms terms = terms_of(e, plain);
 
-	if (!dl_link_credit_unsent(&in->rx) || p->hold & DL_EMU_DOWN)
+	if (!dl_link_credit_unsent(rx) || (!plain && p->hold & DL_EMU_DOWN))
 		return;
 	p->unreported |= 1u << vl;
 	if (p->fcp >> vl & 1)
 		return;
-	if (dl_link_credit_should_report(&e->terms, &in->rx)) {
+	if (dl_link_credit_should_report(&terms, rx)) {
 		p->fcp |= 1u << vl;
 		if (!p->hold)
 			send_next(e, p, plain);
@@ -119,96 +140,121 @@ HOT void maybe_report(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int
 HOT void release_room(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl, uint32_t units,
 		      enum hop_kind plain)
 {
+	const struct dl_link_credit_terms terms = terms_of(e, plain);
+
 	if (__builtin_expect(vl == DL_LINK_VL_SMP, 0)) {
 		p->vl[vl].rx.free++;
 		return;
 	}
-	dl_link_credit_release(&e->terms, &p->vl[vl].rx, units);
+	dl_link_credit_release(&terms, &p->vl[vl].rx, units);
 	maybe_report(e, p, vl, plain);
 }
 
 static void release_any(struct dl_emu *e, uint32_t in, uint32_t units)
 {
-	release_room(e, &e->ports[dl_emu_port_of(in)], dl_emu_vl_of(in), units, HOP_ANY);
+	release_room(e, &e->ports[dl_emu_port_of(in)], dl_emu_vl_of(in), units, e->mode.plain);
 }
 
 static void report_any(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl)
 {
-	maybe_report(e, p, vl, HOP_ANY);
+	maybe_report(e, p, vl, e->mode.plain);
 }
 
 /* Credit is on its way to an output, where it will be `at` a time. */
-HOT void deliver_credit(struct dl_emu *e, uint32_t channel, const struct dl_emu_fcp *fcp,
+HOT void deliver_credit(struct dl_emu *e, uint32_t port, unsigned int vl, struct dl_emu_fcp fcp,
 			uint64_t at, enum hop_kind plain)
 {
-	struct dl_emu_vl_port *o = dl_emu_vl_at(e, channel);
+	uint32_t channel = dl_emu_channel(port, vl);
+	struct dl_emu_vl_port *o = &e->ports[port].vl[vl];
 
 	dl_emu_see_credit(e, o);
-	if ((!plain && (e->mode.timers || fcp->op || dl_emu_has_sl_table(e, channel))) ||
+	if ((!plain && (e->mode.timers || fcp.op || dl_emu_has_sl_table(e, channel))) ||
 	    o->credit_at != DL_EMU_NEVER ||
 	    (o->head != DL_EMU_NIL && !dl_link_credit_may_send(&o->tx, e->terms.largest))) {
 		dl_emu_expect_credit(e, channel, fcp, at);
 		return;
 	}
-	o->credit = fcp->fccl;
+	o->credit = fcp.fccl;
 	o->credit_at = at;
 }
 
-void dl_emu_deliver_credit(struct dl_emu *e, uint32_t channel, const struct dl_emu_fcp *fcp,
-			   uint64_t at)
+void dl_emu_deliver_credit(struct dl_emu *e, uint32_t channel, struct dl_emu_fcp fcp, uint64_t at)
 {
-	deliver_credit(e, channel, fcp, at, HOP_ANY);
+	deliver_credit(e, dl_emu_port_of(channel), dl_emu_vl_of(channel), fcp, at, HOP_ANY);
 }
 
 /* An event when the link is free. */
-APART void wake_later(struct dl_emu *e, struct dl_emu_link_port *p)
+HOT void wake_later(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
 {
-	if (e->c.speedup && p->sw != DL_EMU_NIL)
+	if (has_speedup(e, plain) && p->sw != DL_EMU_NIL)
 		dl_emu_note_blocked(e, p, NULL);
 	if (p->wake)
 		return;
 	p->wake = true;
-	dl_emu_channel_at(e, p->busy_until, DL_EMU_EV_WAKE, dl_emu_channel(p->number, 0), 0);
+	dl_emu_soon(e, p->busy_until, DL_EMU_EV_WAKE, dl_emu_channel(p->number, 0));
 }
 
-HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
+APART void wake_plain(struct dl_emu *e, struct dl_emu_link_port *p)
 {
-	unsigned int v = __builtin_ctz(p->fcp);
+	wake_later(e, p, HOP_PLAIN);
+}
+
+/* The last thing that a function does. */
+HOT void wake_at_end(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
+{
+	if (plain == HOP_PLAIN)
+		wake_plain(e, p);
+	else
+		wake_later(e, p, plain);
+}
+
+/* The sender is to know what room there is; a number that it knows is left out. */
+HOT void advertise(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int v, bool may_be_news,
+		   enum hop_kind plain)
+{
 	struct dl_emu_vl_port *in = &p->vl[v];
-	bool news = (!plain || p->unreported >> v & 1) && dl_link_credit_unsent(&in->rx);
-	bool greets = !plain && p->greet >> v & 1;
-	uint32_t channel = dl_emu_channel(p->peer, v);
+	struct dl_link_credit_rx *rx = receiver(p, v, plain);
+	bool news = may_be_news && dl_link_credit_unsent(rx), greets = !plain && p->greet >> v & 1;
 	struct dl_link_fcp fcp = { 0 };
 	struct dl_emu_fcp carried;
-	uint64_t at;
+	uint64_t at = p->busy_until + p->delay + e->c.credit_latency_ps;
 
-	p->fcp &= p->fcp - 1;
-	p->unreported &= ~(1u << v);
-	p->busy_until = e->now + p->fcp_time;
-	e->totals.fcps++;
-	p->fcps++;
-	if (p->waiting | p->fcp)
-		wake_later(e, p);
-	else if (!plain)
-		dl_emu_note_nothing(e, p);
-	/* A number that the sender knows changes nothing, unless one got lost. */
+	/* It changes nothing, unless one got lost. */
 	if (!news && !greets && (plain || !e->mode.timers))
 		return;
-	dl_link_fcp_make(greets ? DL_LINK_INITIALISE : DL_LINK_ACTIVE, v, &e->terms, &in->tx,
-			 &in->rx, &fcp);
-	p->greet &= ~(1u << v);
-	e->totals.fcps_initialise += greets;
+	dl_link_fcp_make(greets ? DL_LINK_INITIALISE : DL_LINK_ACTIVE, v, &e->terms, &in->tx, rx,
+			 &fcp);
+	if (greets) {
+		p->greet ^= 1u << v;
+		e->totals.fcps_initialise++;
+	}
 	if (!plain && p->lossy && dl_emu_loses_fcp(e, p, &fcp))
 		return;
 	carried = (struct dl_emu_fcp){ fcp.fccl, fcp.fctbs, plain ? fcp.fctbs : dl_emu_sound(e, in),
 				       fcp.op };
-	at = p->busy_until + p->delay + e->c.credit_latency_ps;
 	if (!plain && e->numbers)
 		report_step(e, p, DL_EMU_STEP_CREDIT, DL_EMU_NIL, v, in->rx.free * e->terms.chunk);
 	if (p->to == DL_EMU_TO_SHARD)
-		dl_emu_mail_credit(e, p->peer, channel, at, &carried);
+		dl_emu_mail_credit(e, p->peer, dl_emu_channel(p->peer, v), at, carried);
 	else
-		deliver_credit(e, channel, &carried, at, plain);
+		deliver_credit(e, p->peer, v, carried, at, plain);
+}
+
+HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
+{
+	unsigned int v = __builtin_ctz(p->fcp), bit = p->fcp & -p->fcp;
+	bool may_be_news = !plain || p->unreported & bit;
+
+	p->fcp ^= bit;
+	p->unreported &= ~bit;
+	p->busy_until = e->now + p->fcp_time;
+	e->totals.fcps++;
+	p->fcps++;
+	advertise(e, p, v, may_be_news, plain);
+	if (p->waiting | p->fcp)
+		wake_at_end(e, p, plain);
+	else if (!plain)
+		dl_emu_note_nothing(e, p);
 }
 
 /* ---- the sender's side -------------------------------------------------- */
@@ -415,43 +461,33 @@ APART void send_after_deadline(struct dl_emu *e, struct dl_emu_link_port *p)
 	send_next(e, p, e->mode.plain);
 }
 
-/* Management packets come first, flow-control packets second. */
-APART void send_plain(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	enum dl_link_kind first =
-		dl_link_arbiter_first(p->waiting >> DL_LINK_VL_SMP & 1, p->fcp != 0);
-
-	if (e->now > p->busy_until)
-		dl_link_arbiter_idle(&p->arb);
-	if (__builtin_expect(e->now < p->busy_until, 0))
-		wake_later(e, p);
-	else if (__builtin_expect(e->now >= p->fcp_due, 0))
-		send_after_deadline(e, p);
-	else if (__builtin_expect(first == DL_LINK_SMP, 0))
-		send_smp(e, p);
-	else if (first == DL_LINK_FCP)
-		send_fcp_plain(e, p);
-	else
-		send_data_plain(e, p);
-}
-
+/* Management packets come first, flow-control packets second (dl_link_arbiter_first()). */
 HOT void send_first(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
 {
-	enum dl_link_kind first =
-		dl_link_arbiter_first(p->waiting >> DL_LINK_VL_SMP & 1, p->fcp != 0);
-
+	if (__builtin_expect(e->now < p->busy_until, 0)) {
+		wake_at_end(e, p, plain);
+		return;
+	}
 	if (e->now > p->busy_until)
 		dl_link_arbiter_idle(&p->arb);
-	if (e->now < p->busy_until)
-		wake_later(e, p);
-	else if (e->now >= p->fcp_due)
+	if (__builtin_expect(e->now >= p->fcp_due, 0))
 		send_after_deadline(e, p);
-	else if (first == DL_LINK_SMP)
+	else if (__builtin_expect(p->waiting >> DL_LINK_VL_SMP & 1, 0))
 		send_smp(e, p);
-	else if (first == DL_LINK_FCP)
+	else if (p->fcp && plain == HOP_PLAIN)
+		send_fcp_plain(e, p);
+	else if (p->fcp)
 		send_fcp(e, p, plain);
+	else if (plain == HOP_PLAIN)
+		send_data_plain(e, p);
 	else
 		send_data(e, p, plain);
+}
+
+/* The parts of it are functions, so that none saves registers for another. */
+APART void send_plain(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	send_first(e, p, HOP_PLAIN);
 }
 
 APART void send_choosy(struct dl_emu *e, struct dl_emu_link_port *p)
@@ -479,7 +515,7 @@ HOT void ask_output(struct dl_emu *e, uint32_t packet, uint32_t out, enum hop_ki
 
 static void ask_any(struct dl_emu *e, uint32_t packet, uint32_t out)
 {
-	ask_output(e, packet, out, HOP_ANY);
+	ask_output(e, packet, out, e->mode.plain);
 }
 
 /* Let the head of a buffer ask for its output, which mostly is known. */
@@ -524,6 +560,7 @@ HOT bool enter_books(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, 
 {
 	const struct dl_emu_pkt *pk = &e->packets[packet];
 	struct dl_emu_vl_port *i = &q->vl[dl_emu_vl_of(in)];
+	const struct dl_link_credit_terms terms = terms_of(e, plain);
 	bool odd = !plain && (pk->flags & DL_EMU_PK_LOST || pk->epoch != q->epoch);
 
 	if (__builtin_expect(odd || !dl_emu_is_data(in), 0)) {
@@ -535,7 +572,7 @@ HOT bool enter_books(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, 
 			return true;
 		}
 	}
-	if (dl_broken(e->log, dl_link_credit_receive(&e->terms, &i->rx, pk->units)))
+	if (dl_broken(e->log, dl_link_credit_receive(&terms, &i->rx, pk->units)))
 		e->err = -EPROTO;
 	if (!plain && e->mode.timers)
 		i->entered += pk->units;
@@ -543,7 +580,7 @@ HOT bool enter_books(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, 
 		report_step(e, q, DL_EMU_STEP_ARRIVED, packet, dl_emu_vl_of(in),
 			    i->rx.free * e->terms.chunk);
 	/* Credit was advertised when the room became free: the sender may need it now. */
-	if (plain && dl_link_credit_suffices(&e->terms, &i->rx))
+	if (plain && dl_link_credit_suffices(&terms, &i->rx))
 		return true;
 	maybe_report(e, q, dl_emu_vl_of(in), plain);
 	return true;
@@ -723,8 +760,10 @@ HOT void serve_events(struct dl_emu *e, uint64_t end, enum hop_kind plain)
 			take_event(e, DL_EMU_LOG_OTHER);
 			dispatch_rare(e, kind, what);
 		}
+#ifdef DL_EMU_AUDIT
 		if (e->after_event && !e->err)
 			e->err = e->after_event(e, e->log);
+#endif
 	}
 }
 

@@ -526,6 +526,15 @@ static inline void dl_emu_channel_at(struct dl_emu *e, uint64_t time, enum dl_em
 	dl_emu_at(e, time, DL_EMU_LOG_OTHER, kind, (uint64_t)channel << DL_EMU_EV_CHANNEL | packet);
 }
 
+/* The same, where it is so soon that it mostly comes in the bucket being served. */
+static inline void dl_emu_soon(struct dl_emu *e, uint64_t time, enum dl_emu_event_kind kind,
+			       uint32_t channel)
+{
+	dl_emu_events_push_near(&e->events, time, DL_EMU_LOG_OTHER,
+				dl_emu_events_key(&e->events, time, kind,
+						  (uint64_t)channel << DL_EMU_EV_CHANNEL));
+}
+
 /* The switch that a port belongs to. */
 static inline const struct dl_emu_switch *dl_emu_switch_of(const struct dl_emu *e,
 							   const struct dl_emu_link_port *p)

@@ -146,8 +146,7 @@ bool dl_emu_loses_fcp(struct dl_emu *e, const struct dl_emu_link_port *p,
 }
 
 /* An event for credit on its way to an output. */
-void dl_emu_expect_credit(struct dl_emu *e, uint32_t channel, const struct dl_emu_fcp *fcp,
-			  uint64_t at)
+void dl_emu_expect_credit(struct dl_emu *e, uint32_t channel, struct dl_emu_fcp fcp, uint64_t at)
 {
 	uint32_t record = dl_emu_packet(e);
 
@@ -155,10 +154,10 @@ void dl_emu_expect_credit(struct dl_emu *e, uint32_t channel, const struct dl_em
 		return;
 	e->stock.live--; /* is no packet */
 	e->packets[record] = (struct dl_emu_pkt){
-		.dlid = fcp->fccl,
-		.bytes = fcp->fctbs,
-		.out = fcp->sound,
-		.flags = fcp->op,
+		.dlid = fcp.fccl,
+		.bytes = fcp.fctbs,
+		.out = fcp.sound,
+		.flags = fcp.op,
 		.epoch = e->ports[dl_emu_port_of(channel)].epoch,
 	};
 	dl_emu_channel_at(e, at, DL_EMU_EV_CREDIT, channel, record);
@@ -185,7 +184,7 @@ void dl_emu_wait_for_credit(struct dl_emu *e, struct dl_emu_link_port *p, unsign
 			continue;
 		/* (Of FCTBS only the credit was kept: nothing has been lost.) */
 		dl_emu_expect_credit(e, dl_emu_channel(p->number, v),
-				     &(struct dl_emu_fcp){ .fccl = o->credit }, o->credit_at);
+				     (struct dl_emu_fcp){ .fccl = o->credit }, o->credit_at);
 		o->credit_at = DL_EMU_NEVER;
 	}
 }

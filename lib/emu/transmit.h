@@ -11,8 +11,7 @@ void dl_emu_pass_deadline(struct dl_emu *e, struct dl_emu_link_port *p, bool now
 bool dl_emu_loses_fcp(struct dl_emu *e, const struct dl_emu_link_port *p,
 		      const struct dl_link_fcp *fcp);
 bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_emu_vl_port *o);
-void dl_emu_expect_credit(struct dl_emu *e, uint32_t channel, const struct dl_emu_fcp *fcp,
-			  uint64_t at);
+void dl_emu_expect_credit(struct dl_emu *e, uint32_t channel, struct dl_emu_fcp fcp, uint64_t at);
 void dl_emu_wait_for_credit(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vls);
 void dl_emu_credit(struct dl_emu *e, uint32_t channel, uint32_t record);
 void dl_emu_deadline(struct dl_emu *e, uint32_t port);

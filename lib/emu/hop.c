@@ -186,8 +186,8 @@ void dl_emu_deliver_credit(struct dl_emu *e, uint32_t channel, struct dl_emu_fcp
 /* An event when the link is free. */
 HOT void wake_later(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
 {
-	if (has_speedup(e, plain) && p->sw != DL_EMU_NIL)
-		dl_emu_note_blocked(e, p, NULL);
+	if (has_speedup(e, plain) && p->sw != DL_EMU_NIL && p->waiting) /* is not asked yet */
+		e->switches[p->sw].unpaid[p->num / 64] |= UINT64_C(1) << p->num % 64;
 	if (p->wake)
 		return;
 	p->wake = true;
@@ -199,13 +199,18 @@ APART void wake_plain(struct dl_emu *e, struct dl_emu_link_port *p)
 	wake_later(e, p, HOP_PLAIN);
 }
 
+APART void wake_any(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	wake_later(e, p, HOP_ANY);
+}
+
 /* The last thing that a function does. */
 HOT void wake_at_end(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
 {
 	if (plain == HOP_PLAIN)
 		wake_plain(e, p);
 	else
-		wake_later(e, p, plain);
+		wake_any(e, p);
 }
 
 /* The sender is to know what room there is; a number that it knows is left out. */
@@ -259,53 +264,48 @@ HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind pl
 
 /* ---- the sender's side -------------------------------------------------- */
 
-/* The data VLs whose first packet has credit. */
-HOT unsigned int sendable_vls(struct dl_emu *e, struct dl_emu_link_port *p)
+/* With a speedup: an input that passes on as many packets as it can. */
+HOT bool is_busy(const struct dl_emu *e, uint32_t packet)
 {
+	return e->ports[dl_emu_port_of(e->packets[packet].in)].readers >= e->c.speedup;
+}
+
+/* The data VLs whose first packet has credit.  `busy`: with a speedup, is its input busy? */
+HOT unsigned int sendable_vls(struct dl_emu *e, struct dl_emu_link_port *p, bool *busy,
+			      enum hop_kind plain)
+{
+	bool ask = has_speedup(e, plain) && p->adapter == DL_EMU_NIL;
 	unsigned int able = 0;
 
 	for (unsigned int vls = p->waiting; vls; vls &= vls - 1) {
 		unsigned int v = __builtin_ctz(vls);
 		struct dl_emu_vl_port *o = &p->vl[v];
 
+		*busy |= ask && is_busy(e, o->head);
 		dl_emu_see_credit(e, o);
 		able |= (unsigned int)dl_link_credit_may_send(&o->tx, o->units) << v;
 	}
-	if (__builtin_expect(able != p->waiting, 0))
+	if (__builtin_expect(able != p->waiting, 0) && !*busy)
 		dl_emu_wait_for_credit(e, p, p->waiting & ~able);
 	return able;
 }
 
-/* With a speedup: do the first packets come from inputs that may pass on one more?  In `chosen`. */
-HOT bool heads_may_go(const struct dl_emu *e, const struct dl_emu_link_port *p, uint32_t *chosen)
+/* With a speedup: an output is asked, and need not be waken for what was before. */
+HOT void forget_blocked(struct dl_emu_switch *s, const struct dl_emu_link_port *p)
 {
-	bool busy = false;
-
-	for (unsigned int vls = p->waiting; vls; vls &= vls - 1) {
-		unsigned int v = __builtin_ctz(vls);
-		uint32_t in = e->packets[p->vl[v].head].in;
-
-		chosen[v] = p->vl[v].head;
-		busy |= e->ports[dl_emu_port_of(in)].readers >= e->c.speedup;
-	}
-	return !busy || p->adapter != DL_EMU_NIL;
+	s->unpaid[p->num / 64] &= ~(UINT64_C(1) << p->num % 64);
+	s->crossed[p->num / 64] &= ~(UINT64_C(1) << p->num % 64);
 }
 
-/* With a speedup: outputs that may send now; mostly there is none but for `next`, asked afterwards. */
-HOT void wake_outputs(struct dl_emu *e, uint32_t sw, const struct dl_emu_link_port *next)
+/* With a speedup: are there outputs that may send now, beside one that is asked itself? */
+HOT bool others_blocked(const struct dl_emu_switch *s, const struct dl_emu_link_port *p, bool freed)
 {
-	struct dl_emu_switch *s = &e->switches[sw];
-	uint64_t bit = next ? UINT64_C(1) << next->num % 64 : 0, left = 0;
-	unsigned int word = next ? next->num / 64 : 0;
+	uint64_t bit = UINT64_C(1) << p->num % 64, left = 0;
 
 	for (unsigned int w = 0; w * 64 < s->nports; w++)
-		left |= (s->unpaid[w] | (s->freed ? s->crossed[w] : 0)) & ~(w == word ? bit : 0);
-	if (left) {
-		dl_emu_wake_outputs(e, sw);
-	} else if (next && e->now >= next->busy_until) {
-		s->unpaid[word] &= ~bit;
-		s->crossed[word] &= ~bit;
-	}
+		left |= (s->unpaid[w] | (freed ? s->crossed[w] : 0)) &
+			~(w == p->num / 64u ? bit : 0);
+	return left;
 }
 
 /* A packet leaves its buffer, which is read until the tail has gone. */
@@ -361,6 +361,7 @@ HOT void send_packet(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t pack
 	uint32_t in = pk->in, far = dl_emu_channel(p->peer, vl);
 	uint32_t hops = plain || pk->flags & DL_EMU_PK_HEAD;
 	uint64_t time = dl_emu_rate_time(p->rate, pk->bytes);
+	struct dl_emu_switch *s;
 
 	if (plain == HOP_PLAIN || packet == o->head) {
 		bool last = pk->wait_next == DL_EMU_NIL;
@@ -408,31 +409,39 @@ HOT void send_packet(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t pack
 	dl_emu_at(e, p->busy_until, DL_EMU_LOG_TAIL, DL_EMU_EV_TAIL,
 		  (uint64_t)dl_emu_channel(p->number, 0) << DL_EMU_EV_CHANNEL | in);
 	to_peer(e, p, packet, far, plain);
-	/* Packets of an input that is busy now let others of their queues pass. */
-	if (has_speedup(e, plain) && p->adapter == DL_EMU_NIL)
-		wake_outputs(e, p->sw, NULL);
+	if (has_speedup(e, plain) && p->adapter == DL_EMU_NIL) {
+		s = &e->switches[p->sw];
+		forget_blocked(s, p);
+		/* Packets of an input that is busy now let others of their queues pass. */
+		if (others_blocked(s, p, s->freed))
+			dl_emu_wake_outputs(e, s);
+	}
 }
 
 /* The arbiter has the choice. */
 HOT void send_data(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
 {
 	uint32_t chosen[DL_EMU_VLS], packet;
-	bool choosy = plain != HOP_PLAIN && e->mode.choosy;
-	bool heads = !choosy || (plain == HOP_CHOOSY && has_speedup(e, plain) &&
-				 !p->sl_turn.table && heads_may_go(e, p, chosen));
-	unsigned int able = heads ? sendable_vls(e, p) : dl_emu_choose(e, p, chosen);
+	bool choosy = plain != HOP_PLAIN && e->mode.choosy, busy = false;
+	/* Mostly the first packets of its queues may go. */
+	bool heads = !choosy || (plain == HOP_CHOOSY && has_speedup(e, plain) && !p->sl_turn.table);
+	unsigned int able = heads ? sendable_vls(e, p, &busy, plain) : 0;
 	struct dl_link_pick pick;
 
+	if (!heads || busy) {
+		heads = false;
+		able = dl_emu_choose(e, p, chosen);
+	}
 	if (!plain && p->unheard) /* the link is not active yet */
 		able = 0;
 	if (dl_link_arbiter_pick_data(&p->arb, able, &pick) == DL_LINK_NOTHING) {
 		dl_emu_note_starved(e, p);
 		if (has_speedup(e, plain) && p->sw != DL_EMU_NIL)
-			dl_emu_note_blocked(e, p, chosen);
+			dl_emu_note_blocked(e, p, heads ? NULL : chosen);
 		return;
 	}
 	dl_emu_note_idle(e, p);
-	packet = choosy ? chosen[pick.vl] : p->vl[pick.vl].head;
+	packet = heads ? p->vl[pick.vl].head : chosen[pick.vl];
 	dl_link_arbiter_charge(&p->arb, &pick, e->packets[packet].bytes - DL_LINK_VCRC, NULL);
 	if (choosy && p->sl_turn.table)
 		dl_emu_sl_turn_charge(&p->sl_turn, e->mode.worms ? e->packets[packet].bytes :
@@ -461,8 +470,33 @@ APART void send_after_deadline(struct dl_emu *e, struct dl_emu_link_port *p)
 	send_next(e, p, e->mode.plain);
 }
 
-/* Management packets come first, flow-control packets second (dl_link_arbiter_first()). */
-HOT void send_first(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
+APART void send_fcp_choosy(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	send_fcp(e, p, HOP_CHOOSY);
+}
+
+APART void send_data_choosy(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	send_data(e, p, HOP_CHOOSY);
+}
+
+APART void send_fcp_any(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	send_fcp(e, p, HOP_ANY);
+}
+
+APART void send_data_any(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	send_data(e, p, HOP_ANY);
+}
+
+/*
+ * Management packets come first, flow-control packets second (dl_link_arbiter_first()).
+ * What is sent is a function each, so that none saves registers for another.
+ */
+HOT void send_first(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain,
+		    void (*fcp)(struct dl_emu *e, struct dl_emu_link_port *p),
+		    void (*data)(struct dl_emu *e, struct dl_emu_link_port *p))
 {
 	if (__builtin_expect(e->now < p->busy_until, 0)) {
 		wake_at_end(e, p, plain);
@@ -474,30 +508,25 @@ HOT void send_first(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind 
 		send_after_deadline(e, p);
 	else if (__builtin_expect(p->waiting >> DL_LINK_VL_SMP & 1, 0))
 		send_smp(e, p);
-	else if (p->fcp && plain == HOP_PLAIN)
-		send_fcp_plain(e, p);
 	else if (p->fcp)
-		send_fcp(e, p, plain);
-	else if (plain == HOP_PLAIN)
-		send_data_plain(e, p);
+		fcp(e, p);
 	else
-		send_data(e, p, plain);
+		data(e, p);
 }
 
-/* The parts of it are functions, so that none saves registers for another. */
 APART void send_plain(struct dl_emu *e, struct dl_emu_link_port *p)
 {
-	send_first(e, p, HOP_PLAIN);
+	send_first(e, p, HOP_PLAIN, send_fcp_plain, send_data_plain);
 }
 
 APART void send_choosy(struct dl_emu *e, struct dl_emu_link_port *p)
 {
-	send_first(e, p, HOP_CHOOSY);
+	send_first(e, p, HOP_CHOOSY, send_fcp_choosy, send_data_choosy);
 }
 
 APART void send_any(struct dl_emu *e, struct dl_emu_link_port *p)
 {
-	send_first(e, p, HOP_ANY);
+	send_first(e, p, HOP_ANY, send_fcp_any, send_data_any);
 }
 
 /* ---- a switch's buffers ------------------------------------------------- */
@@ -652,6 +681,7 @@ HOT void tail_sent(struct dl_emu *e, uint32_t port, uint32_t in, enum hop_kind p
 {
 	struct dl_emu_link_port *p = &e->ports[port], *q;
 	unsigned int vl = dl_emu_vl_of(in);
+	struct dl_emu_switch *s = NULL;
 
 	p->hold &= ~DL_EMU_SENDING;
 	if (p->adapter != DL_EMU_NIL) {
@@ -662,9 +692,10 @@ HOT void tail_sent(struct dl_emu *e, uint32_t port, uint32_t in, enum hop_kind p
 	q = &e->ports[dl_emu_port_of(in)];
 	if (has_speedup(e, plain)) {
 		q->readers--;
-		e->switches[q->sw].freed = true;
+		s = &e->switches[q->sw];
+		s->freed = q->number + 1;
 		if (p->waiting) /* in the order of ports, with others */
-			e->switches[q->sw].unpaid[p->num / 64] |= UINT64_C(1) << p->num % 64;
+			s->unpaid[p->num / 64] |= UINT64_C(1) << p->num % 64;
 	}
 	if (__builtin_expect(p->sending_flags & DL_EMU_PK_COPY, 0)) {
 		dl_emu_copy_gone(e, p->sending_what);
@@ -677,8 +708,11 @@ HOT void tail_sent(struct dl_emu *e, uint32_t port, uint32_t in, enum hop_kind p
 	if (has_voqs(e, plain))
 		dl_emu_voq_sent(e, in, dl_emu_channel(port, p->sending_vl));
 	if (has_speedup(e, plain)) {
-		wake_outputs(e, q->sw, p);
-		e->switches[q->sw].freed = false;
+		if (others_blocked(s, p, true))
+			dl_emu_wake_outputs(e, s);
+		else if (e->now >= p->busy_until)
+			forget_blocked(s, p);
+		s->freed = 0;
 	}
 	transmit_if_free(e, p, plain);
 }

@@ -251,7 +251,7 @@ struct dl_emu_switch {
 	uint8_t vls;	       /* data VLs that all its ports have */
 	/* By port: outputs that found all inputs busy, or lacked credit (`speedup`). */
 	uint64_t crossed[4], unpaid[4];
-	bool freed; /* an input, in this event */
+	uint32_t freed; /* 1 + an input, in this event; or 0 */
 };
 
 /* Lines: deciding, and receiving; the queues; maps. */

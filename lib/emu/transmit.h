@@ -23,7 +23,7 @@ void dl_emu_damage(struct dl_emu *e, const struct dl_emu_link_port *p, struct dl
 		   struct dl_emu_vl_port *o);
 void dl_emu_note_blocked(struct dl_emu *e, const struct dl_emu_link_port *p,
 			 const uint32_t *chosen);
-void dl_emu_wake_outputs(struct dl_emu *e, uint32_t sw);
+void dl_emu_wake_outputs(struct dl_emu *e, struct dl_emu_switch *s);
 
 /* Packets wait, and none can be sent. */
 static inline void dl_emu_note_starved(const struct dl_emu *e, struct dl_emu_link_port *p)

@@ -3,7 +3,7 @@
 #ifndef DL_EMU_PACKET_H
 #define DL_EMU_PACKET_H
 
-#include "emu/state.h"
+#include "emu/access.h"
 
 /* ---- packet.c ----------------------------------------------------------- */
 

@@ -440,7 +440,7 @@ static int goal_check_circles(const struct goal *g)
 {
 	const struct dl_emu_program *p = g->p;
 	uint32_t *list = malloc((p->nops + 1ul) * sizeof(*list)), n = 0;
-	uint32_t *waits = malloc((p->nops + 1ul) * sizeof(*waits));
+	uint32_t *waits = calloc(p->nops + 1ul, sizeof(*waits));
 	int err = list && waits ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; !err && i < p->nops; i++) {

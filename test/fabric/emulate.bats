@@ -785,7 +785,7 @@ refused() {
 	[[ $output == *"record does not go with --sweep"* ]]
 	run dateline emulate "$T/routed" --scenario "$(scenario <<<"{$text, watch: {from: H_9}}")"
 	((status == 2))
-	[[ $output == *"watch: expected adapters"* ]]
+	[[ $output == *"from: expected an adapter"* ]]
 }
 
 @test "retries: what is lost is sent again, after what time, and the same with two threads" {

@@ -27,6 +27,8 @@ roomsdir = $(includedir)/dateline
 rooms_HEADERS = \
 	include/dateline/base.h \
 	include/dateline/emu.h \
+	include/dateline/emu_scenario.h \
+	include/dateline/emu_traffic.h \
 	include/dateline/fabric.h \
 	include/dateline/histogram.h \
 	include/dateline/link.h \

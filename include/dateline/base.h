@@ -295,7 +295,17 @@ const struct dl_yaml_node *dl_yaml_item(struct dl_yaml *y, const struct dl_yaml_
 bool dl_yaml_pair(struct dl_yaml *y, const struct dl_yaml_node *mapping, size_t i,
 		  const struct dl_yaml_node **key, const struct dl_yaml_node **value);
 
-/* Read a mapping with the keys of a table. */
+/*
+ * Of a mapping, the first of these keys that is there; the mapping, if there is none.  So
+ * what concerns several keys is reported with the line of one of them.
+ */
+const struct dl_yaml_node *dl_yaml_key(struct dl_yaml *y, const struct dl_yaml_node *mapping,
+				       const char *names);
+
+/*
+ * Read a mapping with the keys of a table.  When all have been read, its last entry's
+ * `read`, if there is one, is called with the mapping.
+ */
 int dl_yaml_mapping(struct dl_yaml *y, const struct dl_yaml_node *n, const struct dl_setting *keys,
 		    void *to);
 

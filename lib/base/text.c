@@ -149,7 +149,7 @@ int dl_text_error(const struct dl_text *t, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
-	return dl_fail(t->log, -EINVAL, "%s:%u: %s", t->name, t->line, message);
+	return dl_fail(t->log, -EINVAL, "%s:%u: %s", t->name, t->line ? t->line : 1, message);
 }
 
 int dl_text_expected(const struct dl_text *t, const char *what)

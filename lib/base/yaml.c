@@ -226,10 +226,24 @@ static const struct dl_setting *find_key(const struct dl_yaml *y, const struct d
 	return NULL;
 }
 
+const struct dl_yaml_node *dl_yaml_key(struct dl_yaml *y, const struct dl_yaml_node *mapping,
+				       const char *names)
+{
+	const struct dl_yaml_node *name, *value;
+	size_t len = names ? strcspn(names, " ") : 0;
+
+	for (size_t i = 0; len && dl_yaml_pair(y, mapping, i, &name, &value); i++)
+		if (yaml_scalar(name) && !strncmp(yaml_scalar(name), names, len) &&
+		    !yaml_scalar(name)[len])
+			return name;
+	return len && names[len] ? dl_yaml_key(y, mapping, names + len + 1) : mapping;
+}
+
 int dl_yaml_mapping(struct dl_yaml *y, const struct dl_yaml_node *n, const struct dl_setting *keys,
 		    void *to)
 {
 	const struct dl_yaml_node *name, *value;
+	const struct dl_setting *k = keys;
 	char list[LIST_MAX];
 	uint64_t seen = 0;
 	int err = 0;
@@ -249,10 +263,10 @@ int dl_yaml_mapping(struct dl_yaml *y, const struct dl_yaml_node *n, const struc
 		seen |= UINT64_C(1) << (key - keys);
 		err = dl_yaml_value(y, value, key, to);
 	}
-	for (const struct dl_setting *k = keys; !err && k->name; k++)
+	for (; !err && k->name; k++)
 		if (k->required && !(seen >> (k - keys) & 1))
 			err = dl_yaml_error(y, n, "expected the key %s", k->name);
-	return err;
+	return !err && k->read ? k->read(y, n, k, to) : err;
 }
 
 /* ---- files ------------------------------------------------------------- */

@@ -36,6 +36,8 @@ static struct dl_emu_batch *batch_with_room(struct dl_emu_events *q, uint32_t lo
 {
 	struct dl_emu_batch *b = q->slot[log][slot], *spare = q->spare[log];
 
+	if (b->n < b->cap)
+		return b;
 	if (b == q->none && spare) {
 		q->spare[log] = spare->next;
 		b = spare;
@@ -127,34 +129,28 @@ static struct dl_emu_far_event pop_far(struct dl_emu_events *q)
 	return first;
 }
 
-/* Into the bucket being served: before the keys that are later. */
-static void insert_key(struct dl_emu_events *q, uint32_t log, uint64_t key)
+/* Room for more in the bucket being served. */
+static bool grow_served(struct dl_emu_events *q, uint32_t log)
 {
-	struct dl_emu_batch *b = q->served[log];
-	uint32_t first = q->at[log] - b->key, at;
+	uint32_t first = q->at[log] - q->served[log]->key;
+	struct dl_emu_batch *b = grow_batch(q, q->served[log]);
 
-	if (b->n == b->cap) {
-		b = grow_batch(q, b);
-		if (!b)
-			return;
-		q->served[log] = b;
-		q->at[log] = b->key + first;
-	}
-	at = b->n++;
-	b->key[b->n] = DL_EMU_NO_EVENT;
-	for (; at > first && b->key[at - 1] > key; at--)
-		b->key[at] = b->key[at - 1];
-	b->key[at] = key;
+	if (!b)
+		return false;
+	q->served[log] = b;
+	q->at[log] = b->key + first;
+	return true;
 }
 
-__attribute__((noinline)) void dl_emu_events_push_rare(struct dl_emu_events *q, uint64_t time,
-						       uint32_t log, uint64_t key)
+/* Not into the bucket being served, or where there is no room in it. */
+static RARE void push_elsewhere(struct dl_emu_events *q, uint64_t time, uint32_t log, uint64_t key)
 {
 	uint64_t bucket = time >> q->shift;
 	struct dl_emu_batch *b;
 
 	if (bucket <= q->bucket) {
-		insert_key(q, log, key);
+		if (grow_served(q, log))
+			dl_emu_events_push_near(q, time, log, key);
 	} else if (bucket - q->bucket >= DL_EMU_SLOTS) {
 		push_far(q, (struct dl_emu_far_event){ time, key, log });
 	} else {
@@ -162,6 +158,23 @@ __attribute__((noinline)) void dl_emu_events_push_rare(struct dl_emu_events *q, 
 		if (b)
 			b->key[b->n++] = key;
 	}
+}
+
+/* Into the bucket being served: before the keys that are later. */
+void dl_emu_events_push_near(struct dl_emu_events *q, uint64_t time, uint32_t log, uint64_t key)
+{
+	struct dl_emu_batch *b = q->served[log];
+	uint64_t *to = b->key + b->n, *first = q->at[log];
+
+	if (time >> q->shift > q->bucket || b->n == b->cap) {
+		push_elsewhere(q, time, log, key);
+		return;
+	}
+	b->n++;
+	to[1] = DL_EMU_NO_EVENT;
+	for (; to > first && to[-1] > key; to--)
+		*to = to[-1];
+	*to = key;
 }
 
 /* ---- the bucket being served -------------------------------------------- */

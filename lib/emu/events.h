@@ -83,8 +83,14 @@ struct dl_emu_events {
 int dl_emu_events_init(struct dl_emu_events *q, unsigned int shift);
 void dl_emu_events_free(struct dl_emu_events *q);
 
-/* Not for the wheel, or for a batch that is full. */
-void dl_emu_events_push_rare(struct dl_emu_events *q, uint64_t time, uint32_t log, uint64_t key);
+static inline uint64_t dl_emu_events_key(const struct dl_emu_events *q, uint64_t time,
+					 unsigned int kind, uint64_t what)
+{
+	return (time << 4 | kind) << q->kind_at | what;
+}
+
+/* Into any bucket; fastest into the one being served. */
+void dl_emu_events_push_near(struct dl_emu_events *q, uint64_t time, uint32_t log, uint64_t key);
 
 /*
  * Not before the last one taken, nor before a time up to which there was none.
@@ -94,16 +100,16 @@ void dl_emu_events_push_rare(struct dl_emu_events *q, uint64_t time, uint32_t lo
 static inline void dl_emu_events_push(struct dl_emu_events *q, uint64_t time, uint32_t log,
 				      unsigned int kind, uint64_t what)
 {
-	uint64_t bucket = time >> q->shift, key = (time << 4 | kind) << q->kind_at | what;
+	uint64_t bucket = time >> q->shift, key = dl_emu_events_key(q, time, kind, what);
 	struct dl_emu_batch *b;
 
 	if (__builtin_expect(bucket - q->bucket - 1 >= DL_EMU_SLOTS - 1, 0)) {
-		dl_emu_events_push_rare(q, time, log, key);
+		dl_emu_events_push_near(q, time, log, key);
 		return;
 	}
 	b = q->slot[log][bucket % DL_EMU_SLOTS];
 	if (__builtin_expect(b->n == b->cap, 0))
-		dl_emu_events_push_rare(q, time, log, key);
+		dl_emu_events_push_near(q, time, log, key);
 	else
 		b->key[b->n++] = key;
 }

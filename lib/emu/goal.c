@@ -20,6 +20,9 @@
  * receive from there with this tag, in the order of the file.  So what does not
  * match is found here, and a message finds its receive at once.
  *
+ * Requirements in a circle are refused; circles of messages of several ranks are not: a
+ * run tells who waits for whom.
+ *
  * Complexity: O(n log n); memory for what the file has.
  */
 #include "config.h"
@@ -432,6 +435,34 @@ static int goal_sort_edges(struct goal *g)
 	return 0;
 }
 
+/* Requirements in a circle would never be met: begin all operations in thought. */
+static int goal_check_circles(const struct goal *g)
+{
+	const struct dl_emu_program *p = g->p;
+	uint32_t *list = malloc((p->nops + 1ul) * sizeof(*list)), n = 0;
+	uint32_t *waits = calloc(p->nops + 1ul, sizeof(*waits));
+	int err = list && waits ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !err && i < p->nops; i++) {
+		waits[i] = p->ops[i].waits;
+		if (!waits[i])
+			list[n++] = i;
+	}
+	for (uint32_t i = 0; !err && i < n; i++)
+		for (uint32_t k = p->ops[list[i]].edges; k < p->ops[list[i] + 1].edges; k++)
+			if (!--waits[p->edges[k].to])
+				list[n++] = p->edges[k].to;
+	for (uint32_t i = 0; !err && n < p->nops; i++)
+		if (waits[i])
+			err = dl_fail(g->text.log, -EINVAL,
+				      "%s:%u: expected requirements that do not lead in a circle: "
+				      "this operation would wait for itself, or for one that does",
+				      g->text.name, p->ops[i].next);
+	free(list);
+	free(waits);
+	return err;
+}
+
 /* ---- files --------------------------------------------------------------- */
 
 static int goal_read_all(struct goal *g, uint32_t most)
@@ -463,7 +494,9 @@ static int goal_read_all(struct goal *g, uint32_t most)
 		       sizeof(*p->ops)); /* where the edges of the last one end */
 	if (!err)
 		err = goal_match_all(g);
-	return err ? err : goal_sort_edges(g);
+	if (!err)
+		err = goal_sort_edges(g);
+	return err ? err : goal_check_circles(g);
 }
 
 int dl_emu_program_read(FILE *from, const char *name, uint32_t most, const struct dl_log *log,

@@ -4,9 +4,9 @@
  * and its tail leaves; and the flow-control packets for it.
  *
  * Problem.  A run is billions of hops, all else is rare.  So what every hop
- * goes through stands here in one piece for the compiler, and what few do in
- * functions of its own elsewhere: a link's other cases in transmit.c, a
- * switch's in forward.c.
+ * goes through stands in one piece for the compiler, a link's part in hop_link.h, and
+ * what few do in functions of its own elsewhere: a link's other cases in transmit.c,
+ * a switch's in forward.c.
  *
  *	ARRIVE	store_packet() .. ask_output()     dl_emu_send_next() if the link is free
  *	TAIL	room is free .. maybe_report(); the next of the buffer .. ask_output();
@@ -30,12 +30,7 @@
 #include "config.h"
 
 #include "emu/hop.h"
-
-/* Inline, also where it makes a function large. */
-#define HOT static inline __attribute__((always_inline))
-#define APART static __attribute__((noinline))
-
-enum hop_kind { HOP_ANY, HOP_PLAIN, HOP_CHOOSY };
+#include "emu/hop_link.h"
 
 unsigned int dl_emu_is_plain(const struct dl_emu *e)
 {
@@ -46,422 +41,9 @@ unsigned int dl_emu_is_plain(const struct dl_emu *e)
 	return e->mode.choosy || e->mode.voq || e->marks ? HOP_CHOOSY : HOP_PLAIN;
 }
 
-HOT bool has_voqs(const struct dl_emu *e, enum hop_kind plain)
+void dl_emu_deliver_credit(struct dl_emu *e, uint32_t channel, struct dl_emu_fcp fcp, uint64_t at)
 {
-	return plain != HOP_PLAIN && e->mode.voq;
-}
-
-HOT bool has_speedup(const struct dl_emu *e, enum hop_kind plain)
-{
-	return plain != HOP_PLAIN && e->c.speedup;
-}
-
-APART void send_plain(struct dl_emu *e, struct dl_emu_link_port *p);
-APART void send_choosy(struct dl_emu *e, struct dl_emu_link_port *p);
-APART void send_any(struct dl_emu *e, struct dl_emu_link_port *p);
-
-/*
- * See transmit_if_free(): there is something to send, and the link is not
- * sending a packet.
- */
-HOT void send_next(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
-{
-	if (plain == HOP_PLAIN)
-		send_plain(e, p);
-	else if (plain == HOP_CHOOSY)
-		send_choosy(e, p);
-	else
-		send_any(e, p);
-}
-
-/* What happens at a port; of a packet that is sent, how long it has waited. */
-APART void report_step(const struct dl_emu *e, const struct dl_emu_link_port *p,
-		       enum dl_emu_step_kind kind, uint32_t packet, unsigned int vl,
-		       uint32_t credit)
-{
-	uint64_t since = kind == DL_EMU_STEP_SENT ? e->packets[packet].since : e->now;
-
-	dl_emu_report_step(e,
-			   &(struct dl_emu_step){ .kind = kind,
-						  .vl = vl,
-						  .waited = e->now - since,
-						  .credit = vl == DL_LINK_VL_SMP ? 0 : credit },
-			   packet, p->number);
-}
-
-/* ---- the receiver's side ------------------------------------------------ */
-
-/*
- * Is a flow-control packet due for the room there is?  Asked when room becomes
- * free, and when a packet arrives: what was not worth reporting may be all that
- * the sender has left then.
- */
-HOT void maybe_report(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl,
-		      enum hop_kind plain)
-{
-	const struct dl_emu_vl_port *in = &p->vl[vl];
-
-	if (!dl_link_credit_unsent(&in->rx) || p->hold & DL_EMU_DOWN)
-		return;
-	p->unreported |= 1u << vl;
-	if (p->fcp >> vl & 1)
-		return;
-	if (dl_link_credit_should_report(&e->terms, &in->rx)) {
-		p->fcp |= 1u << vl;
-		if (!p->hold)
-			send_next(e, p, plain);
-		return;
-	}
-	if (__builtin_expect(!p->timer, 0))
-		dl_emu_report_later(e, p);
-}
-
-HOT void release_room(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl, uint32_t units,
-		      enum hop_kind plain)
-{
-	if (__builtin_expect(vl == DL_LINK_VL_SMP, 0)) {
-		p->vl[vl].rx.free++;
-		return;
-	}
-	dl_link_credit_release(&e->terms, &p->vl[vl].rx, units);
-	maybe_report(e, p, vl, plain);
-}
-
-static void release_any(struct dl_emu *e, uint32_t in, uint32_t units)
-{
-	release_room(e, &e->ports[dl_emu_port_of(in)], dl_emu_vl_of(in), units, HOP_ANY);
-}
-
-static void report_any(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl)
-{
-	maybe_report(e, p, vl, HOP_ANY);
-}
-
-/* Credit is on its way to an output, where it will be `at` a time. */
-HOT void deliver_credit(struct dl_emu *e, uint32_t channel, const struct dl_emu_fcp *fcp,
-			uint64_t at, enum hop_kind plain)
-{
-	struct dl_emu_vl_port *o = dl_emu_vl_at(e, channel);
-
-	dl_emu_see_credit(e, o);
-	if ((!plain && (e->mode.timers || fcp->op || dl_emu_has_sl_table(e, channel))) ||
-	    o->credit_at != DL_EMU_NEVER ||
-	    (o->head != DL_EMU_NIL && !dl_link_credit_may_send(&o->tx, e->terms.largest))) {
-		dl_emu_expect_credit(e, channel, fcp, at);
-		return;
-	}
-	o->credit = fcp->fccl;
-	o->credit_at = at;
-}
-
-void dl_emu_deliver_credit(struct dl_emu *e, uint32_t channel, const struct dl_emu_fcp *fcp,
-			   uint64_t at)
-{
-	deliver_credit(e, channel, fcp, at, HOP_ANY);
-}
-
-/* An event when the link is free. */
-APART void wake_later(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	if (e->c.speedup && p->sw != DL_EMU_NIL)
-		dl_emu_note_blocked(e, p, NULL);
-	if (p->wake)
-		return;
-	p->wake = true;
-	dl_emu_channel_at(e, p->busy_until, DL_EMU_EV_WAKE, dl_emu_channel(p->number, 0), 0);
-}
-
-HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
-{
-	unsigned int v = __builtin_ctz(p->fcp);
-	struct dl_emu_vl_port *in = &p->vl[v];
-	bool news = (!plain || p->unreported >> v & 1) && dl_link_credit_unsent(&in->rx);
-	bool greets = !plain && p->greet >> v & 1;
-	uint32_t channel = dl_emu_channel(p->peer, v);
-	struct dl_link_fcp fcp = { 0 };
-	struct dl_emu_fcp carried;
-	uint64_t at;
-
-	p->fcp &= p->fcp - 1;
-	p->unreported &= ~(1u << v);
-	p->busy_until = e->now + p->fcp_time;
-	e->totals.fcps++;
-	p->fcps++;
-	if (p->waiting | p->fcp)
-		wake_later(e, p);
-	else if (!plain)
-		dl_emu_note_nothing(e, p);
-	/* A number that the sender knows changes nothing, unless one got lost. */
-	if (!news && !greets && (plain || !e->mode.timers))
-		return;
-	dl_link_fcp_make(greets ? DL_LINK_INITIALISE : DL_LINK_ACTIVE, v, &e->terms, &in->tx,
-			 &in->rx, &fcp);
-	p->greet &= ~(1u << v);
-	e->totals.fcps_initialise += greets;
-	if (!plain && p->lossy && dl_emu_loses_fcp(e, p, &fcp))
-		return;
-	carried = (struct dl_emu_fcp){ fcp.fccl, fcp.fctbs, plain ? fcp.fctbs : dl_emu_sound(e, in),
-				       fcp.op };
-	at = p->busy_until + p->delay + e->c.credit_latency_ps;
-	if (!plain && e->numbers)
-		report_step(e, p, DL_EMU_STEP_CREDIT, DL_EMU_NIL, v, in->rx.free * e->terms.chunk);
-	if (p->to == DL_EMU_TO_SHARD)
-		dl_emu_mail_credit(e, p->peer, channel, at, &carried);
-	else
-		deliver_credit(e, channel, &carried, at, plain);
-}
-
-/* ---- the sender's side -------------------------------------------------- */
-
-/* The data VLs whose first packet has credit. */
-HOT unsigned int sendable_vls(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	unsigned int able = 0;
-
-	for (unsigned int vls = p->waiting; vls; vls &= vls - 1) {
-		unsigned int v = __builtin_ctz(vls);
-		struct dl_emu_vl_port *o = &p->vl[v];
-
-		dl_emu_see_credit(e, o);
-		able |= (unsigned int)dl_link_credit_may_send(&o->tx, o->units) << v;
-	}
-	if (__builtin_expect(able != p->waiting, 0))
-		dl_emu_wait_for_credit(e, p, p->waiting & ~able);
-	return able;
-}
-
-/* With a speedup: do the first packets come from inputs that may pass on one more?  In `chosen`. */
-HOT bool heads_may_go(const struct dl_emu *e, const struct dl_emu_link_port *p, uint32_t *chosen)
-{
-	bool busy = false;
-
-	for (unsigned int vls = p->waiting; vls; vls &= vls - 1) {
-		unsigned int v = __builtin_ctz(vls);
-		uint32_t in = e->packets[p->vl[v].head].in;
-
-		chosen[v] = p->vl[v].head;
-		busy |= e->ports[dl_emu_port_of(in)].readers >= e->c.speedup;
-	}
-	return !busy || p->adapter != DL_EMU_NIL;
-}
-
-/* With a speedup: outputs that may send now; mostly there is none but for `next`, asked afterwards. */
-HOT void wake_outputs(struct dl_emu *e, uint32_t sw, const struct dl_emu_link_port *next)
-{
-	struct dl_emu_switch *s = &e->switches[sw];
-	uint64_t bit = next ? UINT64_C(1) << next->num % 64 : 0, left = 0;
-	unsigned int word = next ? next->num / 64 : 0;
-
-	for (unsigned int w = 0; w * 64 < s->nports; w++)
-		left |= (s->unpaid[w] | (s->freed ? s->crossed[w] : 0)) & ~(w == word ? bit : 0);
-	if (left) {
-		dl_emu_wake_outputs(e, sw);
-	} else if (next && e->now >= next->busy_until) {
-		s->unpaid[word] &= ~bit;
-		s->crossed[word] &= ~bit;
-	}
-}
-
-/* A packet leaves its buffer, which is read until the tail has gone. */
-HOT void leave_buffer(struct dl_emu *e, struct dl_emu_link_port *p, const struct dl_emu_pkt *pk,
-		      enum hop_kind plain)
-{
-	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(pk->in)];
-	unsigned int vl = dl_emu_vl_of(pk->in);
-
-	if (__builtin_expect(pk->flags & DL_EMU_PK_COPY, 0)) {
-		p->sending_what = e->origins[pk - e->packets].parent;
-	} else if (!has_voqs(e, plain)) {
-		q->vl[vl].in = pk->next;
-		q->reading |= 1u << vl;
-	}
-	if (has_voqs(e, plain))
-		dl_emu_voq_leave(e, pk->in, pk->out);
-	if (has_speedup(e, plain))
-		q->readers++;
-}
-
-/* The event at which the peer can look at the packet. */
-HOT void to_peer(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, uint32_t far,
-		 enum hop_kind plain)
-{
-	struct dl_emu_pkt *pk = &e->packets[packet];
-	uint64_t what = (uint64_t)far << DL_EMU_EV_CHANNEL | packet, at;
-
-	pk->since = p->busy_until + p->delay; /* tail in */
-	if (p->to == DL_EMU_TO_ADAPTER) {
-		dl_emu_at(e, pk->since, DL_EMU_LOG_TAKE, DL_EMU_EV_TAKE, what);
-		return;
-	}
-	if (plain || e->mode.looks_ahead)
-		pk->out = DL_EMU_NIL; /* is not known yet */
-	at = plain || e->c.switching == DL_EMU_CUT_THROUGH ? e->now + p->look :
-							     pk->since + e->c.switch_latency_ps;
-	if (p->to == DL_EMU_TO_SWITCH) {
-		if (plain || e->mode.looks_ahead)
-			__builtin_prefetch(p->far_route + pk->dlid * e->routes.row);
-		dl_emu_at(e, at, DL_EMU_LOG_ARRIVE, DL_EMU_EV_ARRIVE, what);
-		return;
-	}
-	dl_emu_mail_packet(e, p->peer, far, at, packet);
-}
-
-/* A plain one is one flit, the first in its queue, on a data VL. */
-HOT void send_packet(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, unsigned int vl,
-		     enum hop_kind plain)
-{
-	struct dl_emu_vl_port *o = &p->vl[vl];
-	struct dl_emu_pkt *pk = &e->packets[packet];
-	uint32_t in = pk->in, far = dl_emu_channel(p->peer, vl);
-	uint32_t hops = plain || pk->flags & DL_EMU_PK_HEAD;
-	uint64_t time = dl_emu_rate_time(p->rate, pk->bytes);
-
-	if (plain == HOP_PLAIN || packet == o->head) {
-		bool last = pk->wait_next == DL_EMU_NIL;
-
-		o->head = pk->wait_next;
-		o->units = e->packets[last ? packet : pk->wait_next].units;
-		p->waiting ^= (unsigned int)last << vl;
-	} else {
-		dl_emu_unwait(e, packet);
-	}
-	if (e->now != pk->since)
-		p->queued_ps += e->now - pk->since;
-	o->served = e->now;
-	o->packets += hops;
-	o->bytes += pk->bytes;
-	if (!plain && e->mode.worms)
-		time = dl_emu_worm_sent(e, pk, time);
-	if (plain || vl != DL_LINK_VL_SMP) {
-		dl_link_credit_spend(&o->tx, pk->units);
-		if (!plain && e->mode.timers)
-			dl_emu_damage(e, p, pk, o);
-	}
-	if (!plain && e->numbers && hops)
-		report_step(e, p, DL_EMU_STEP_SENT, packet, vl, dl_link_credit_balance(&o->tx));
-	if (!plain && e->numbers && e->mode.worms && pk->flags & DL_EMU_PK_TAIL)
-		report_step(e, p, DL_EMU_STEP_TAIL, packet, vl, dl_link_credit_balance(&o->tx));
-	if (p->adapter != DL_EMU_NIL)
-		dl_emu_leave_adapter(e, p, packet);
-	else
-		leave_buffer(e, p, pk, plain);
-	if (plain != HOP_PLAIN && e->marks && p->adapter == DL_EMU_NIL)
-		dl_emu_mark(e, p, packet);
-	p->busy_until = e->now + time;
-	p->hold = DL_EMU_SENDING;
-	p->sending_vl = vl;
-	p->sending_units = pk->units;
-	p->sending_flags = pk->flags;
-	pk->flags &= ~(DL_EMU_PK_WAITING | DL_EMU_PK_COPY);
-	pk->in = far;
-	pk->next = DL_EMU_NIL;
-	if (!plain) /* in a plain run no link has failed */
-		pk->epoch = p->epoch;
-	p->busy_ps += time;
-	e->totals.packet_hops += hops;
-	dl_emu_at(e, p->busy_until, DL_EMU_LOG_TAIL, DL_EMU_EV_TAIL,
-		  (uint64_t)dl_emu_channel(p->number, 0) << DL_EMU_EV_CHANNEL | in);
-	to_peer(e, p, packet, far, plain);
-	/* Packets of an input that is busy now let others of their queues pass. */
-	if (has_speedup(e, plain) && p->adapter == DL_EMU_NIL)
-		wake_outputs(e, p->sw, NULL);
-}
-
-/* The arbiter has the choice. */
-HOT void send_data(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
-{
-	uint32_t chosen[DL_EMU_VLS], packet;
-	bool choosy = plain != HOP_PLAIN && e->mode.choosy;
-	bool heads = !choosy || (plain == HOP_CHOOSY && has_speedup(e, plain) &&
-				 !p->sl_turn.table && heads_may_go(e, p, chosen));
-	unsigned int able = heads ? sendable_vls(e, p) : dl_emu_choose(e, p, chosen);
-	struct dl_link_pick pick;
-
-	if (!plain && p->unheard) /* the link is not active yet */
-		able = 0;
-	if (dl_link_arbiter_pick_data(&p->arb, able, &pick) == DL_LINK_NOTHING) {
-		dl_emu_note_starved(e, p);
-		if (has_speedup(e, plain) && p->sw != DL_EMU_NIL)
-			dl_emu_note_blocked(e, p, chosen);
-		return;
-	}
-	dl_emu_note_idle(e, p);
-	packet = choosy ? chosen[pick.vl] : p->vl[pick.vl].head;
-	dl_link_arbiter_charge(&p->arb, &pick, e->packets[packet].bytes - DL_LINK_VCRC, NULL);
-	if (choosy && p->sl_turn.table)
-		dl_emu_sl_turn_charge(&p->sl_turn, e->mode.worms ? e->packets[packet].bytes :
-								   e->origins[packet].data);
-	send_packet(e, p, packet, pick.vl, plain);
-}
-
-APART void send_smp(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	send_packet(e, p, p->vl[DL_LINK_VL_SMP].head, DL_LINK_VL_SMP, HOP_ANY);
-}
-
-APART void send_fcp_plain(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	send_fcp(e, p, HOP_PLAIN);
-}
-
-APART void send_data_plain(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	send_data(e, p, HOP_PLAIN);
-}
-
-APART void send_after_deadline(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	dl_emu_pass_deadline(e, p, e->now == p->fcp_due);
-	send_next(e, p, e->mode.plain);
-}
-
-/* Management packets come first, flow-control packets second. */
-APART void send_plain(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	enum dl_link_kind first =
-		dl_link_arbiter_first(p->waiting >> DL_LINK_VL_SMP & 1, p->fcp != 0);
-
-	if (e->now > p->busy_until)
-		dl_link_arbiter_idle(&p->arb);
-	if (__builtin_expect(e->now < p->busy_until, 0))
-		wake_later(e, p);
-	else if (__builtin_expect(e->now >= p->fcp_due, 0))
-		send_after_deadline(e, p);
-	else if (__builtin_expect(first == DL_LINK_SMP, 0))
-		send_smp(e, p);
-	else if (first == DL_LINK_FCP)
-		send_fcp_plain(e, p);
-	else
-		send_data_plain(e, p);
-}
-
-HOT void send_first(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
-{
-	enum dl_link_kind first =
-		dl_link_arbiter_first(p->waiting >> DL_LINK_VL_SMP & 1, p->fcp != 0);
-
-	if (e->now > p->busy_until)
-		dl_link_arbiter_idle(&p->arb);
-	if (e->now < p->busy_until)
-		wake_later(e, p);
-	else if (e->now >= p->fcp_due)
-		send_after_deadline(e, p);
-	else if (first == DL_LINK_SMP)
-		send_smp(e, p);
-	else if (first == DL_LINK_FCP)
-		send_fcp(e, p, plain);
-	else
-		send_data(e, p, plain);
-}
-
-APART void send_choosy(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	send_first(e, p, HOP_CHOOSY);
-}
-
-APART void send_any(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	send_first(e, p, HOP_ANY);
+	deliver_credit(e, dl_emu_port_of(channel), dl_emu_vl_of(channel), fcp, at, HOP_ANY);
 }
 
 /* ---- a switch's buffers ------------------------------------------------- */
@@ -479,7 +61,7 @@ HOT void ask_output(struct dl_emu *e, uint32_t packet, uint32_t out, enum hop_ki
 
 static void ask_any(struct dl_emu *e, uint32_t packet, uint32_t out)
 {
-	ask_output(e, packet, out, HOP_ANY);
+	ask_output(e, packet, out, e->mode.plain);
 }
 
 /* Let the head of a buffer ask for its output, which mostly is known. */
@@ -524,6 +106,7 @@ HOT bool enter_books(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, 
 {
 	const struct dl_emu_pkt *pk = &e->packets[packet];
 	struct dl_emu_vl_port *i = &q->vl[dl_emu_vl_of(in)];
+	const struct dl_link_credit_terms terms = terms_of(e, plain);
 	bool odd = !plain && (pk->flags & DL_EMU_PK_LOST || pk->epoch != q->epoch);
 
 	if (__builtin_expect(odd || !dl_emu_is_data(in), 0)) {
@@ -535,7 +118,7 @@ HOT bool enter_books(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, 
 			return true;
 		}
 	}
-	if (dl_broken(e->log, dl_link_credit_receive(&e->terms, &i->rx, pk->units)))
+	if (dl_broken(e->log, dl_link_credit_receive(&terms, &i->rx, pk->units)))
 		e->err = -EPROTO;
 	if (!plain && e->mode.timers)
 		i->entered += pk->units;
@@ -543,7 +126,7 @@ HOT bool enter_books(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, 
 		report_step(e, q, DL_EMU_STEP_ARRIVED, packet, dl_emu_vl_of(in),
 			    i->rx.free * e->terms.chunk);
 	/* Credit was advertised when the room became free: the sender may need it now. */
-	if (plain && dl_link_credit_suffices(&e->terms, &i->rx))
+	if (plain && dl_link_credit_suffices(&terms, &i->rx))
 		return true;
 	maybe_report(e, q, dl_emu_vl_of(in), plain);
 	return true;
@@ -597,6 +180,16 @@ HOT void transmit_if_free(struct dl_emu *e, struct dl_emu_link_port *p, enum hop
 	}
 }
 
+static void release_any(struct dl_emu *e, uint32_t in, uint32_t units)
+{
+	release_room(e, &e->ports[dl_emu_port_of(in)], dl_emu_vl_of(in), units, e->mode.plain);
+}
+
+static void report_any(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl)
+{
+	maybe_report(e, p, vl, e->mode.plain);
+}
+
 /* Does a port have something to send, and is its link free?  Then send. */
 static void transmit_any(struct dl_emu *e, struct dl_emu_link_port *p)
 {
@@ -615,6 +208,7 @@ HOT void tail_sent(struct dl_emu *e, uint32_t port, uint32_t in, enum hop_kind p
 {
 	struct dl_emu_link_port *p = &e->ports[port], *q;
 	unsigned int vl = dl_emu_vl_of(in);
+	struct dl_emu_switch *s = NULL;
 
 	p->hold &= ~DL_EMU_SENDING;
 	if (p->adapter != DL_EMU_NIL) {
@@ -625,9 +219,10 @@ HOT void tail_sent(struct dl_emu *e, uint32_t port, uint32_t in, enum hop_kind p
 	q = &e->ports[dl_emu_port_of(in)];
 	if (has_speedup(e, plain)) {
 		q->readers--;
-		e->switches[q->sw].freed = true;
+		s = &e->switches[q->sw];
+		s->freed = q->number + 1;
 		if (p->waiting) /* in the order of ports, with others */
-			e->switches[q->sw].unpaid[p->num / 64] |= UINT64_C(1) << p->num % 64;
+			s->unpaid[p->num / 64] |= UINT64_C(1) << p->num % 64;
 	}
 	if (__builtin_expect(p->sending_flags & DL_EMU_PK_COPY, 0)) {
 		dl_emu_copy_gone(e, p->sending_what);
@@ -640,8 +235,11 @@ HOT void tail_sent(struct dl_emu *e, uint32_t port, uint32_t in, enum hop_kind p
 	if (has_voqs(e, plain))
 		dl_emu_voq_sent(e, in, dl_emu_channel(port, p->sending_vl));
 	if (has_speedup(e, plain)) {
-		wake_outputs(e, q->sw, p);
-		e->switches[q->sw].freed = false;
+		if (others_blocked(s, p, true))
+			dl_emu_wake_outputs(e, s);
+		else if (e->now >= p->busy_until)
+			forget_blocked(s, p);
+		s->freed = 0;
 	}
 	transmit_if_free(e, p, plain);
 }
@@ -723,8 +321,10 @@ HOT void serve_events(struct dl_emu *e, uint64_t end, enum hop_kind plain)
 			take_event(e, DL_EMU_LOG_OTHER);
 			dispatch_rare(e, kind, what);
 		}
+#ifdef DL_EMU_AUDIT
 		if (e->after_event && !e->err)
 			e->err = e->after_event(e, e->log);
+#endif
 	}
 }
 

@@ -1,7 +1,10 @@
 # The emulator.
 libdllink_la_SOURCES += \
 	include/dateline/emu.h \
+	include/dateline/emu_scenario.h \
+	include/dateline/emu_traffic.h \
 	include/dateline/histogram.h \
+	lib/emu/access.h \
 	lib/emu/adapter.c \
 	lib/emu/audit.c \
 	lib/emu/collective.c \
@@ -15,7 +18,7 @@ libdllink_la_SOURCES += \
 	lib/emu/histogram.c \
 	lib/emu/goal.c \
 	lib/emu/hop.c \
-	lib/emu/hop.h \
+	lib/emu/hop.h lib/emu/hop_link.h \
 	lib/emu/mail.c \
 	lib/emu/node.h \
 	lib/emu/packet.c lib/emu/packet.h \

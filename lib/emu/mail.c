@@ -41,12 +41,12 @@ void dl_emu_mail_packet(struct dl_emu *e, uint32_t port, uint32_t channel, uint6
 }
 
 void dl_emu_mail_credit(struct dl_emu *e, uint32_t port, uint32_t channel, uint64_t at,
-			const struct dl_emu_fcp *fcp)
+			struct dl_emu_fcp fcp)
 {
 	struct dl_emu_mail *m = new_mail(e, port, at, DL_EMU_MAIL_CREDIT, channel);
 
 	if (m)
-		m->fcp = *fcp;
+		m->fcp = fcp;
 }
 
 void dl_emu_tell_flow(struct dl_emu *e, uint32_t flow, uint64_t what)

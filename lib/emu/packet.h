@@ -3,7 +3,7 @@
 #ifndef DL_EMU_PACKET_H
 #define DL_EMU_PACKET_H
 
-#include "emu/state.h"
+#include "emu/access.h"
 
 /* ---- packet.c ----------------------------------------------------------- */
 
@@ -55,7 +55,7 @@ struct dl_emu_note {
 void dl_emu_mail_packet(struct dl_emu *e, uint32_t port, uint32_t channel, uint64_t at,
 			uint32_t packet);
 void dl_emu_mail_credit(struct dl_emu *e, uint32_t port, uint32_t channel, uint64_t at,
-			const struct dl_emu_fcp *fcp);
+			struct dl_emu_fcp fcp);
 /* The source is to learn that a message has ended, or that a packet was marked: DL_EMU_EV_... */
 void dl_emu_tell_flow(struct dl_emu *e, uint32_t flow, uint64_t what);
 void dl_emu_note(struct dl_emu *e, const struct dl_emu_delivery *d);

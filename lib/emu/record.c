@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "emu/scenario.h"
 
@@ -53,12 +54,15 @@ static int record_read_rule(struct dl_yaml *y, const struct dl_yaml_node *at,
 		.rule = { .from = DL_EMU_NO_ADAPTER, .to = DL_EMU_NO_ADAPTER, .packets = 1 }
 	};
 	int err = dl_yaml_mapping(y, at, watch_keys, &r);
+	const char *wrong = NULL;
 
-	if (!err && ((r.from && dl_emu_scenario_adapter(s, r.from, &r.rule.from)) ||
-		     (r.to && dl_emu_scenario_adapter(s, r.to, &r.rule.to))))
-		err = dl_yaml_error(y, at,
-				    "watch: expected adapters for from and to: their "
-				    "numbers, names or GUIDs");
+	if (!err && r.from && dl_emu_scenario_adapter(s, r.from, &r.rule.from))
+		wrong = "from";
+	else if (!err && r.to && dl_emu_scenario_adapter(s, r.to, &r.rule.to))
+		wrong = "to";
+	if (wrong)
+		err = dl_yaml_error(y, dl_yaml_key(y, at, wrong),
+				    "%s: expected an adapter: its number, name or GUID", wrong);
 	r.rule.after *= 1000;
 	*out = r.rule;
 	free(r.from);
@@ -87,6 +91,21 @@ int dl_emu_scenario_read_watch(struct dl_yaml *y, const struct dl_yaml_node *val
 	return err;
 }
 
+/* Can the file be written?  What is no file or directory is not touched before its time. */
+static int record_try(const char *path)
+{
+	struct dl_file whole;
+	struct stat st;
+	int err;
+
+	if (!lstat(path, &st) && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : 0;
+	err = dl_file_begin(&whole, path);
+	if (!err)
+		dl_file_drop(&whole);
+	return err;
+}
+
 /* The name of a file, or a mapping. */
 int dl_emu_scenario_read_record(struct dl_yaml *y, const struct dl_yaml_node *value,
 				const struct dl_setting *key, void *to)
@@ -98,12 +117,21 @@ int dl_emu_scenario_read_record(struct dl_yaml *y, const struct dl_yaml_node *va
 			    dl_yaml_value(y, value, &record_keys[0], &r);
 
 	if (!err && r.to <= r.from)
-		err = dl_yaml_error(y, value, "%s: expected to_ns after from_ns", key->name);
+		err = dl_yaml_error(y, dl_yaml_key(y, value, "to_ns from_ns"),
+				    "%s: expected to_ns after from_ns", key->name);
 	if (!err) {
 		s->record = dl_emu_scenario_file(s, r.file);
 		s->record_from = r.from * 1000;
 		s->record_to = r.to * 1000;
-		err = s->record ? 0 : dl_yaml_no_memory(y, value);
+		err = s->record ? record_try(s->record) : -ENOMEM;
+		if (err == -ENOMEM)
+			dl_yaml_no_memory(y, value);
+		else if (err)
+			err = dl_yaml_error(
+				y, mapping ? dl_yaml_key(y, value, "file") : value,
+				"%s: cannot create %s: %s: expected the name of a file in "
+				"a directory that can be written",
+				key->name, s->record, strerror(-err));
 	}
 	free(r.file);
 	return err;

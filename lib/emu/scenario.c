@@ -6,7 +6,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,26 +14,13 @@
 #define NS_MAX DL_EMU_SCENARIO_NS_MAX
 #define MILLION DL_EMU_SCENARIO_MILLION
 
-/* An error that is found after reading.  Returns -EINVAL. */
-static int __attribute__((format(printf, 3, 4)))
-scenario_error(const struct dl_emu_scenario *s, unsigned int line, const char *format, ...)
-{
-	char message[512];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(message, sizeof(message), format, args);
-	va_end(args);
-	dl_log(s->log, DL_LOG_ERROR, "%s:%u: %s", s->path, line, message);
-	return -EINVAL;
-}
-
-int dl_emu_scenario_check(const struct dl_yaml *y, const struct dl_yaml_node *at,
+int dl_emu_scenario_check(struct dl_yaml *y, const struct dl_yaml_node *at,
 			  const struct dl_emu_scenario_rule *rules, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (rules[i].broken)
-			return dl_yaml_error(y, at, "%s", rules[i].expected);
+			return dl_yaml_error(y, dl_yaml_key(y, at, rules[i].keys), "%s",
+					     rules[i].expected);
 	return 0;
 }
 
@@ -77,12 +63,14 @@ int dl_emu_scenario_port(struct dl_yaml *y, const struct dl_yaml_node *at,
 	uint32_t n = dl_emu_scenario_node(s, node);
 
 	if (n == DL_NONE)
-		return dl_yaml_error(
-			y, at, "%.60s: expected a node of the fabric: its name or GUID", node);
+		return dl_yaml_error(y, dl_yaml_key(y, at, "node"),
+				     "%.60s: expected a node of the fabric: its name or GUID",
+				     node);
 	*out = f->nodes[n].first_port + number;
 	if (number > f->nodes[n].nports || f->ports[*out].peer == DL_NONE)
-		return dl_yaml_error(y, at, "port %u of %.60s: expected a port with a cable",
-				     number, node);
+		return dl_yaml_error(y, dl_yaml_key(y, at, "port node"),
+				     "port %u of %.60s: expected a port with a cable", number,
+				     node);
 	return 0;
 }
 
@@ -218,7 +206,7 @@ static int scenario_fill_sites(struct dl_emu_scenario *s)
 }
 
 /* The adapters on the scenario's own grid, in their order, or where they are. */
-static int scenario_fill_grid(struct dl_emu_scenario *s)
+static int scenario_fill_grid(struct dl_yaml *y, struct dl_emu_scenario *s)
 {
 	uint64_t points = scenario_points(&s->traffic.grid);
 	uint32_t n = s->traffic.nadapters, *at;
@@ -235,8 +223,8 @@ static int scenario_fill_grid(struct dl_emu_scenario *s)
 	}
 	if (s->options && s->options->site)
 		return scenario_fill_sites(s);
-	return scenario_error(s, s->needs_grid,
-			      "no coordinates are known: expected the key grid, or --torus-config");
+	return dl_yaml_error(y, s->needs_grid,
+			     "no coordinates are known: expected the key grid, or --torus-config");
 }
 
 /* ---- keys -------------------------------------------------------------- */
@@ -368,6 +356,8 @@ static int scenario_read_retries(struct dl_yaml *y, const struct dl_yaml_node *v
 	return dl_yaml_mapping(y, value, retries_keys, to);
 }
 
+static dl_yaml_reader scenario_end;
+
 /* As they are read, in ns and metres: see scenario_to_units(). */
 static const struct dl_setting scenario_keys[] = {
 	{ "seed", NUMBER, MEMBER(config.seed), 0, INT64_MAX },
@@ -411,7 +401,7 @@ static const struct dl_setting scenario_keys[] = {
 	{ "watch", .read = dl_emu_scenario_read_watch },
 	{ "traffic", .read = dl_emu_scenario_read_traffic },
 	{ "faults", .read = dl_emu_scenario_read_faults },
-	{ NULL }
+	{ NULL, .read = scenario_end }
 };
 
 /* Unless the scenario says more or less. */
@@ -511,38 +501,47 @@ static int scenario_begin(struct dl_emu_scenario *s, const char *name)
 	return err ? err : scenario_number_adapters(s);
 }
 
-static int scenario_end(struct dl_emu_scenario *s)
+/* All keys have been read. */
+static int scenario_end(struct dl_yaml *y, const struct dl_yaml_node *all,
+			const struct dl_setting *key, void *to)
 {
-	int err = 0;
+	struct dl_emu_scenario *s = to;
+	bool worms = s->config.switching == DL_EMU_WORMHOLE;
+	bool iba = s->config.flow_control == DL_LINK_CREDIT_IBA;
+	const struct dl_emu_scenario_rule rules[] = {
+		{ !s->traffic.nentries && !(s->options && s->options->program), NULL,
+		  "expected the key traffic" },
+		{ s->warmup >= s->duration, "warmup_ns duration_ns",
+		  "warmup_ns: expected less than duration_ns" },
+		{ s->sample && (s->duration + s->drain) / s->sample > MILLION, "sample_ns",
+		  "sample_ns: expected at most a million samples in duration_ns and drain_ns" },
+		{ s->config.congestion.threshold && worms, "congestion",
+		  "congestion does not go with switching: wormhole" },
+		{ s->config.retries.timeout_ps && worms, "retries",
+		  "retries does not go with switching: wormhole" },
+		{ s->config.queues == DL_EMU_VOQ && worms, "queues",
+		  "queues: voq does not go with switching: wormhole" },
+	};
+	int err = dl_emu_scenario_check(y, all, rules, sizeof(rules) / sizeof(*rules));
 
-	if (!s->traffic.nentries && !(s->options && s->options->program))
-		return scenario_error(s, 1, "expected the key traffic");
-	if (s->warmup >= s->duration)
-		return scenario_error(s, 1, "warmup_ns: expected less than duration_ns");
-	if (s->sample && (s->duration + s->drain) / s->sample > MILLION)
-		return scenario_error(s, 1, "sample_ns: expected at most %d samples in duration_ns",
-				      MILLION);
-	if (s->multicast && s->config.switching == DL_EMU_WORMHOLE)
-		return scenario_error(s, s->multicast,
-				      "pattern: multicast does not go with switching: wormhole");
-	if (s->config.congestion.threshold && s->config.switching == DL_EMU_WORMHOLE)
-		return scenario_error(s, 1, "congestion does not go with switching: wormhole");
-	if (s->config.retries.timeout_ps && s->config.switching == DL_EMU_WORMHOLE)
-		return scenario_error(s, 1, "retries does not go with switching: wormhole");
-	if (s->config.queues == DL_EMU_VOQ && s->config.switching == DL_EMU_WORMHOLE)
-		return scenario_error(s, 1, "queues: voq does not go with switching: wormhole");
+	(void)key;
+	if (err)
+		return err;
+	if (s->multicast && worms)
+		return dl_yaml_error(y, s->multicast,
+				     "pattern: multicast does not go with switching: wormhole");
 	scenario_to_units(s);
 	if (s->config.buffer < dl_emu_least_buffer(&s->config))
-		return scenario_error(s, 1, "%s: expected %u or more, room for one packet",
-				      s->config.flow_control == DL_LINK_CREDIT_IBA ?
-					      "buffer_blocks" :
-					      "buffer_packets",
-				      dl_emu_least_buffer(&s->config));
+		return dl_yaml_error(
+			y, dl_yaml_key(y, all, iba ? "buffer_blocks mtu" : "buffer_packets mtu"),
+			"%s: expected %u or more, room for one packet",
+			iba ? "buffer_blocks" : "buffer_packets", dl_emu_least_buffer(&s->config));
 	if (s->force_vl >= 0)
 		err = scenario_force_vl(s);
 	if (!err)
-		err = scenario_fill_grid(s);
+		err = scenario_fill_grid(y, s);
 	s->options = NULL;
+	s->needs_grid = s->multicast = NULL;
 	return err;
 }
 
@@ -561,8 +560,6 @@ int dl_emu_scenario_read_stream(FILE *from, const char *name, const struct dl_ta
 	err = scenario_begin(s, name);
 	if (!err)
 		err = dl_yaml_read_stream(from, name, log, scenario_keys, s);
-	if (!err)
-		err = scenario_end(s);
 	if (err) {
 		dl_emu_scenario_free(s);
 		return err;

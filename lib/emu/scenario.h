@@ -83,8 +83,8 @@ struct dl_emu_scenario {
 	uint32_t nwatch;
 	const char *record;
 	uint64_t record_from, record_to;
-	/* The line of an entry that needs a grid, and of one for groups; 0: none. */
-	unsigned int needs_grid, multicast;
+	/* While it is read: the pattern that needs a grid, and one for groups, or NULL. */
+	const struct dl_yaml_node *needs_grid, *multicast;
 	/* Faults and new tables, in order of time; from malloc(). */
 	struct dl_emu_action *actions;
 	uint32_t nactions, actions_cap;
@@ -94,14 +94,14 @@ struct dl_emu_scenario {
 	const struct dl_emu_scenario_options *options; /* while it is read */
 };
 
-/* What must not be, and what was expected instead. */
+/* What must not be, the keys of a mapping that may be wrong (dl_yaml_key()), and what was expected. */
 struct dl_emu_scenario_rule {
 	bool broken;
-	const char *expected;
+	const char *keys, *expected;
 };
 
 /* Report the first broken one. */
-int dl_emu_scenario_check(const struct dl_yaml *y, const struct dl_yaml_node *at,
+int dl_emu_scenario_check(struct dl_yaml *y, const struct dl_yaml_node *at,
 			  const struct dl_emu_scenario_rule *rules, size_t n);
 
 /* The node of a word: "0x..." a GUID, else a name.  DL_NONE: there is none. */
@@ -110,7 +110,7 @@ uint32_t dl_emu_scenario_node(const struct dl_emu_scenario *s, const char *text)
 /* The adapter of a word: a number, or its node.  0 or -EINVAL. */
 int dl_emu_scenario_adapter(const struct dl_emu_scenario *s, const char *text, uint32_t *out);
 
-/* A port with a cable, by its node and number.  0, or an error at `at`. */
+/* A port with a cable, by the keys `node` and `port` of a mapping.  0, or an error there. */
 int dl_emu_scenario_port(struct dl_yaml *y, const struct dl_yaml_node *at,
 			 const struct dl_emu_scenario *s, const char *node, uint32_t number,
 			 uint32_t *out);

@@ -139,6 +139,10 @@ static int congestion_read_conf(struct dl_yaml *y, const struct dl_yaml_node *va
 
 	if (!err)
 		err = path ? congestion_read_opensm(to, path) : -ENOMEM;
+	if (err && err != -ENOMEM && path)
+		dl_yaml_error(y, value,
+			      "%s: %.200s: expected OpenSM's options, beside the scenario",
+			      key->name, at.name);
 	free(at.name);
 	return err;
 }

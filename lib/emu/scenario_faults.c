@@ -39,7 +39,6 @@ struct fault_reader {
 	uint32_t times;
 	uint32_t number; /* of the port; 0: not given */
 	char *node, *snapshot;
-	const struct dl_yaml_node *node_at;
 	struct dl_emu_rewrite_options rewrite;
 	struct dl_emu_action action;
 };
@@ -49,19 +48,10 @@ struct fault_reader {
 #define WORD .type = DL_SETTING_WORD
 #define TEXT .type = DL_SETTING_TEXT
 
-static int faults_read_node(struct dl_yaml *y, const struct dl_yaml_node *value,
-			    const struct dl_setting *key, void *to)
-{
-	const struct dl_setting text = { key->name, TEXT, FAULT(node) };
-
-	((struct fault_reader *)to)->node_at = value;
-	return dl_yaml_value(y, value, &text, to);
-}
-
 static const struct dl_setting fault_keys[] = {
 	{ "at_ns", NUMBER, FAULT(action.at), 0, DL_EMU_SCENARIO_NS_MAX, .required = true },
 	{ "fault", WORD, FAULT(kind), .words = KINDS, .required = true },
-	{ "node", .read = faults_read_node },
+	{ "node", TEXT, FAULT(node) },
 	{ "port", NUMBER, FAULT(number), 1, 254 },
 	{ "for_ns", NUMBER, FAULT(length), 1, DL_EMU_SCENARIO_NS_MAX },
 	{ "every_ns", NUMBER, FAULT(every), 1, DL_EMU_SCENARIO_NS_MAX },
@@ -86,25 +76,28 @@ static int faults_check(struct dl_yaml *y, const struct dl_yaml_node *at,
 	bool draining = f->kind == STOP_DRAINING || slow;
 	bool share = f->kind == LOSE_FCP || f->kind == CORRUPT_FCP || f->kind == DAMAGE || slow;
 	const struct dl_emu_scenario_rule rules[] = {
-		{ tables != !!f->snapshot,
+		{ tables != !!f->snapshot, "snapshot fault",
 		  "expected the key snapshot with tables and rewrite, and only there" },
 		{ !rewrite && (w->order || w->smp || w->in_flight || w->direct ||
 			       w->drain != UINT64_MAX),
+		  "order smp_ns in_flight phases drain_ns",
 		  "expected the keys order, smp_ns, in_flight, phases and drain_ns with rewrite "
 		  "only" },
-		{ w->direct && w->drain != UINT64_MAX,
+		{ w->direct && w->drain != UINT64_MAX, "drain_ns",
 		  "expected the key drain_ns with phases only" },
-		{ tables == !!f->node, "expected the key node, but not with tables and rewrite" },
-		{ !tables && !draining && !f->number, "expected the key port" },
-		{ tables && (f->number || f->length),
+		{ tables == !!f->node, "node fault",
+		  "expected the key node, but not with tables and rewrite" },
+		{ !tables && !draining && !f->number, "fault", "expected the key port" },
+		{ tables && (f->number || f->length), "port for_ns",
 		  "tables and rewrite: expected neither port nor for_ns" },
-		{ f->action.fault.rate && !share,
+		{ f->action.fault.rate && !share, "share",
 		  "expected the key share with lose_fcp, corrupt_fcp, damage and slow_receiver "
 		  "only" },
-		{ slow && !f->action.fault.rate,
+		{ slow && !f->action.fault.rate, "fault",
 		  "slow_receiver: expected the key share, of its link's rate" },
-		{ !f->every != !f->times, "expected every_ns and times together" },
-		{ f->times && (!f->length || f->length >= f->every),
+		{ !f->every != !f->times, "every_ns times",
+		  "expected every_ns and times together" },
+		{ f->times && (!f->length || f->length >= f->every), "for_ns every_ns",
 		  "expected for_ns below every_ns" },
 	};
 
@@ -120,15 +113,15 @@ static int faults_find_port(struct dl_yaml *y, const struct dl_yaml_node *item,
 	int err = 0;
 
 	if (!adapter || r->number || dl_emu_scenario_node(s, r->node) == DL_NONE)
-		err = dl_emu_scenario_port(y, r->number ? item : r->node_at, s, r->node, r->number,
-					   out);
+		err = dl_emu_scenario_port(y, item, s, r->node, r->number, out);
 	else if (!dl_emu_scenario_adapter(s, r->node, &a))
 		*out = s->port[a];
 	else
-		err = dl_yaml_error(y, r->node_at,
+		err = dl_yaml_error(y, dl_yaml_key(y, item, "node"),
 				    "%.60s: expected an adapter with a cable and a LID", r->node);
 	if (!err && adapter && s->adapter[*out] == DL_EMU_NO_ADAPTER)
-		err = dl_yaml_error(y, r->node_at, "%.60s: expected an adapter", r->node);
+		err = dl_yaml_error(y, dl_yaml_key(y, item, "node"), "%.60s: expected an adapter",
+				    r->node);
 	return err;
 }
 
@@ -226,14 +219,19 @@ static int faults_take(struct dl_yaml *y, const struct dl_yaml_node *item,
 	s->repeats += f->times;
 	s->swaps += f->snapshot ? f->times + 1 : 0;
 	if (s->repeats > DL_EMU_SCENARIO_MILLION)
-		return dl_yaml_error(y, item, "times: expected at most %d in all",
-				     DL_EMU_SCENARIO_MILLION);
+		return dl_yaml_error(y, dl_yaml_key(y, item, "times"),
+				     "times: expected at most %d in all", DL_EMU_SCENARIO_MILLION);
 	if (s->swaps > 2 * TABLES_MAX)
-		return dl_yaml_error(y, item, "snapshot: expected at most %d of them", TABLES_MAX);
+		return dl_yaml_error(y, dl_yaml_key(y, item, "snapshot"),
+				     "snapshot: expected at most %d of them", TABLES_MAX);
 	if (f->snapshot)
 		err = faults_read_tables(s, f->snapshot, &f->action.tables);
 	else
 		err = faults_find_port(y, item, s, f);
+	if (err && err != -ENOMEM && f->snapshot)
+		dl_yaml_error(y, dl_yaml_key(y, item, "snapshot"),
+			      "snapshot: %.200s: expected a snapshot beside the scenario",
+			      f->snapshot);
 	if (!err && f->kind == REWRITE)
 		err = faults_add_rewrite(s, f);
 	return err ? err : faults_add_all(s, f);

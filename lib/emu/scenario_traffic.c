@@ -245,25 +245,28 @@ static int entry_check(struct dl_yaml *y, const struct dl_yaml_node *at,
 	bool hotspot = e->pattern == DL_EMU_PATTERN_HOTSPOT;
 	bool targets = hotspot || e->pattern == DL_EMU_PATTERN_INCAST;
 	const struct dl_emu_scenario_rule rules[] = {
-		{ targets != !!e->ntargets,
+		{ targets != !!e->ntargets, "targets pattern",
 		  "expected the key targets with hotspot and incast, and only "
 		  "there" },
-		{ trace != !!e->trace, "expected the key file with trace, and only there" },
-		{ (e->pattern == DL_EMU_PATTERN_SHIFT) != (e->by > 0),
+		{ trace != !!e->trace, "file pattern",
+		  "expected the key file with trace, and only there" },
+		{ (e->pattern == DL_EMU_PATTERN_SHIFT) != (e->by > 0), "by pattern",
 		  "expected the key by with shift, and only there" },
-		{ e->mlid && e->pattern != DL_EMU_PATTERN_MULTICAST,
+		{ e->mlid && e->pattern != DL_EMU_PATTERN_MULTICAST, "group",
 		  "expected the key group with multicast only" },
-		{ e->fraction != DL_NONE && !hotspot,
+		{ e->fraction != DL_NONE && !hotspot, "fraction",
 		  "expected the key fraction with hotspot only" },
 		{ trace && (e->load || e->window || e->nsizes || e->count || e->sources),
+		  "load window bytes count sources",
 		  "trace: expected no load, window, bytes, count or sources: "
 		  "they are in the file" },
-		{ !trace && !e->load == !e->window,
+		{ !trace && !e->load == !e->window, "window pattern",
 		  "expected either the key load or the key window" },
 		{ e->management && (e->sl || e->level || e->nsizes || trace || e->mlid ||
 				    e->pattern == DL_EMU_PATTERN_MULTICAST),
+		  "management",
 		  "management: expected no sl, level or bytes, and neither multicast nor trace" },
-		{ e->stop <= e->start, "stop_ns: expected a time after start_ns" },
+		{ e->stop <= e->start, "stop_ns", "stop_ns: expected a time after start_ns" },
 	};
 
 	return dl_emu_scenario_check(y, at, rules, sizeof(rules) / sizeof(*rules));
@@ -317,7 +320,9 @@ static int entry_add_groups(struct dl_yaml *y, const struct dl_yaml_node *at,
 			err = entry_add(s, &one);
 	}
 	if (!err && !found)
-		err = dl_yaml_error(y, at, "the tables have no such multicast group");
+		err = dl_yaml_error(
+			y, dl_yaml_key(y, at, "group pattern"),
+			"the tables have no such multicast group: expected the MLID of one");
 	return err;
 }
 
@@ -351,9 +356,9 @@ static int entry_read_entry(struct dl_yaml *y, const struct dl_yaml_node *item,
 	if (e->pattern == DL_EMU_PATTERN_ALL_TO_ALL && !e->count)
 		e->count = s->traffic.nadapters - 1;
 	if (entry_needs_grid(e->pattern) && !s->needs_grid)
-		s->needs_grid = dl_yaml_line(item);
+		s->needs_grid = dl_yaml_key(y, item, "pattern");
 	if (e->pattern == DL_EMU_PATTERN_MULTICAST && !s->multicast)
-		s->multicast = dl_yaml_line(item);
+		s->multicast = dl_yaml_key(y, item, "pattern");
 	if (e->pattern == DL_EMU_PATTERN_MULTICAST)
 		err = entry_add_groups(y, item, s, e);
 	else

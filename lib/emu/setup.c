@@ -531,18 +531,25 @@ static int set_up_pairs(struct dl_emu *e)
 	return e->pairs ? 0 : -ENOMEM;
 }
 
-#define FULL 10000	/* ports: a bucket of 2^14 ps has some 100 events */
-#define LONGEST_BITS 18 /* longer ones gain nothing */
+#define FULL 256	 /* packets that all ports could send in a bucket */
+#define SHORTEST_BITS 12 /* shorter buckets gain nothing, nor do */
+#define LONGEST_BITS 19	 /* longer ones */
 
 /*
- * A bucket of a small fabric lasts longer, or most of the time would go into
- * opening buckets.
+ * A bucket lasts the longer the less happens: or most of the time would go into opening
+ * buckets, or else into finding places in them.
  */
 unsigned int dl_emu_bucket_bits(const struct dl_emu *e)
 {
-	unsigned int bits = DL_EMU_BUCKET_BITS_LEAST;
+	unsigned int bits = SHORTEST_BITS;
+	uint64_t packets = 0; /* in 2^32 ps */
 
-	while (bits < LONGEST_BITS && e->nports << (bits + 1 - DL_EMU_BUCKET_BITS_LEAST) <= FULL)
+	for (uint32_t i = 0; i < e->nports; i++)
+		if (e->ports[i].peer != DL_EMU_NIL)
+			packets +=
+				(UINT64_C(1) << 32) / dl_emu_rate_time(e->ports[i].rate, e->c.mtu);
+	while (bits < LONGEST_BITS && packets << (bits + 1) <= (uint64_t)FULL << 32 &&
+	       dl_emu_channel(e->nports, 0) < UINT64_C(1) << (60 - DL_EMU_EV_CHANNEL - bits - 1))
 		bits++;
 	return bits;
 }

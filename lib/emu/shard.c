@@ -233,7 +233,7 @@ static void open_mail(struct dl_emu *s, bool even)
 			if (m->kind == DL_EMU_MAIL_PACKET)
 				open_packet(s, m);
 			else if (m->kind == DL_EMU_MAIL_CREDIT)
-				dl_emu_deliver_credit(s, m->what, &m->fcp, m->time);
+				dl_emu_deliver_credit(s, m->what, m->fcp, m->time);
 			else
 				dl_emu_message_at(s, m->time, m->what,
 						  m->kind == DL_EMU_MAIL_BECN ? DL_EMU_EV_BECN :

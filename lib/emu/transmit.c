@@ -146,8 +146,7 @@ bool dl_emu_loses_fcp(struct dl_emu *e, const struct dl_emu_link_port *p,
 }
 
 /* An event for credit on its way to an output. */
-void dl_emu_expect_credit(struct dl_emu *e, uint32_t channel, const struct dl_emu_fcp *fcp,
-			  uint64_t at)
+void dl_emu_expect_credit(struct dl_emu *e, uint32_t channel, struct dl_emu_fcp fcp, uint64_t at)
 {
 	uint32_t record = dl_emu_packet(e);
 
@@ -155,10 +154,10 @@ void dl_emu_expect_credit(struct dl_emu *e, uint32_t channel, const struct dl_em
 		return;
 	e->stock.live--; /* is no packet */
 	e->packets[record] = (struct dl_emu_pkt){
-		.dlid = fcp->fccl,
-		.bytes = fcp->fctbs,
-		.out = fcp->sound,
-		.flags = fcp->op,
+		.dlid = fcp.fccl,
+		.bytes = fcp.fctbs,
+		.out = fcp.sound,
+		.flags = fcp.op,
 		.epoch = e->ports[dl_emu_port_of(channel)].epoch,
 	};
 	dl_emu_channel_at(e, at, DL_EMU_EV_CREDIT, channel, record);
@@ -185,7 +184,7 @@ void dl_emu_wait_for_credit(struct dl_emu *e, struct dl_emu_link_port *p, unsign
 			continue;
 		/* (Of FCTBS only the credit was kept: nothing has been lost.) */
 		dl_emu_expect_credit(e, dl_emu_channel(p->number, v),
-				     &(struct dl_emu_fcp){ .fccl = o->credit }, o->credit_at);
+				     (struct dl_emu_fcp){ .fccl = o->credit }, o->credit_at);
 		o->credit_at = DL_EMU_NEVER;
 	}
 }
@@ -349,7 +348,7 @@ uint64_t dl_emu_worm_sent(struct dl_emu *e, const struct dl_emu_pkt *pk, uint64_
  * With a speedup: an output has packets, and sends none.  What may help it?  A VL
  * all of whose inputs are busy needs one that is free; another one's first packet
  * lacks credit, and a smaller one behind it may go once the input of the first is
- * busy.  `chosen` NULL: it has not been asked yet.
+ * busy.  `chosen`: NULL for the first packets.
  */
 void dl_emu_note_blocked(struct dl_emu *e, const struct dl_emu_link_port *p, const uint32_t *chosen)
 {
@@ -363,22 +362,36 @@ void dl_emu_note_blocked(struct dl_emu *e, const struct dl_emu_link_port *p, con
 	}
 }
 
-/* An input can pass on one packet more, or one less: which outputs want another one now? */
-void dl_emu_wake_outputs(struct dl_emu *e, uint32_t sw)
+/* Does a packet of this input wait for an output? */
+static bool waits_for(const struct dl_emu *e, const struct dl_emu_link_port *out, uint32_t input)
 {
-	struct dl_emu_switch *s = &e->switches[sw];
+	for (unsigned int vls = out->waiting; vls; vls &= vls - 1)
+		for (uint32_t q = out->vl[__builtin_ctz(vls)].head; q != DL_EMU_NIL;
+		     q = e->packets[q].wait_next)
+			if (dl_emu_port_of(e->packets[q].in) == input)
+				return true;
+	return false;
+}
 
+/*
+ * An input can pass on one packet more, or one less: which outputs want another one now?
+ */
+void dl_emu_wake_outputs(struct dl_emu *e, struct dl_emu_switch *s)
+{
 	for (unsigned int w = 0; w * 64 < s->nports; w++) {
 		uint64_t left = s->unpaid[w] | (s->freed ? s->crossed[w] : 0);
 
 		for (; left; left &= left - 1) {
+			uint64_t bit = left & -left;
 			struct dl_emu_link_port *p =
 				&e->ports[s->ports[64 * w + __builtin_ctzll(left)]];
 
-			if (e->now < p->busy_until)
+			if (e->now < p->busy_until ||
+			    (!(s->unpaid[w] & bit) && e->now < p->fcp_due &&
+			     !waits_for(e, p, s->freed - 1)))
 				continue;
-			s->unpaid[w] &= ~(left & -left);
-			s->crossed[w] &= ~(left & -left);
+			s->unpaid[w] &= ~bit;
+			s->crossed[w] &= ~bit;
 			dl_emu_transmit(e, p);
 		}
 	}

@@ -11,8 +11,7 @@ void dl_emu_pass_deadline(struct dl_emu *e, struct dl_emu_link_port *p, bool now
 bool dl_emu_loses_fcp(struct dl_emu *e, const struct dl_emu_link_port *p,
 		      const struct dl_link_fcp *fcp);
 bool dl_emu_has_credit(const struct dl_emu *e, const struct dl_emu_vl_port *o);
-void dl_emu_expect_credit(struct dl_emu *e, uint32_t channel, const struct dl_emu_fcp *fcp,
-			  uint64_t at);
+void dl_emu_expect_credit(struct dl_emu *e, uint32_t channel, struct dl_emu_fcp fcp, uint64_t at);
 void dl_emu_wait_for_credit(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vls);
 void dl_emu_credit(struct dl_emu *e, uint32_t channel, uint32_t record);
 void dl_emu_deadline(struct dl_emu *e, uint32_t port);
@@ -24,7 +23,7 @@ void dl_emu_damage(struct dl_emu *e, const struct dl_emu_link_port *p, struct dl
 		   struct dl_emu_vl_port *o);
 void dl_emu_note_blocked(struct dl_emu *e, const struct dl_emu_link_port *p,
 			 const uint32_t *chosen);
-void dl_emu_wake_outputs(struct dl_emu *e, uint32_t sw);
+void dl_emu_wake_outputs(struct dl_emu *e, struct dl_emu_switch *s);
 
 /* Packets wait, and none can be sent. */
 static inline void dl_emu_note_starved(const struct dl_emu *e, struct dl_emu_link_port *p)

@@ -159,9 +159,11 @@ theorems() {
 EMU_LAYERS="
 events.h,slarb.h events.c,slarb.c
 state.h
+access.h
 packet.h packet.c,mail.c
 transmit.h transmit.c
 node.h forward.c,adapter.c,prefetch.c
+hop_link.h
 hop.h hop.c
 run.h engine.c,shard.c,divide.c,fault.c,setup.c,audit.c,deadlock.c,stats.c
 program.h program.c,collective.c,goal.c

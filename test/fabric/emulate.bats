@@ -627,10 +627,45 @@ refused() {
 		faults:
 		  - {at_ns: 1, fault: link_down, node: S_0_0_0, port: 9}
 	END
-	refused '1: warmup_ns: expected less than duration_ns' <<-END
-		warmup_ns: 100000
+	# Of several keys, the line of one that is wrong.
+	refused '2: warmup_ns: expected less than duration_ns' <<-END
 		traffic: [{pattern: uniform, load: 1}]
+		warmup_ns: 100000
 	END
+	refused '3: queues: voq does not go with switching: wormhole' <<-END
+		switching: wormhole
+		traffic: [{pattern: uniform, load: 1}]
+		queues: voq
+	END
+	refused '3: buffer_blocks: expected 65 or more' <<-END
+		traffic: [{pattern: uniform, load: 1}]
+		mtu: 4096
+		buffer_blocks: 64
+	END
+	refused '4: expected the key by with shift' <<-END
+		traffic:
+		  - pattern: uniform
+		    load: 1
+		    by: 3
+	END
+	refused '5: snapshot: gone: expected a snapshot' <<-END
+		traffic: [{pattern: uniform, load: 1}]
+		faults:
+		  - at_ns: 1
+		    fault: tables
+		    snapshot: gone
+	END
+	# What cannot be written is known before the run.
+	refused '2: record: cannot create .*gone/steps.csv: .*: expected the name of a file' <<-END
+		traffic: [{pattern: uniform, load: 1}]
+		record: gone/steps.csv
+	END
+	scenario <<<'traffic: [{pattern: uniform, load: 1}]' >/dev/null
+	for option in --write-counters --tables; do
+		run -3 dateline emulate "$T/routed" --scenario "$T/scenario.yaml" \
+			$option "$T/gone/x"
+		[[ $output == *"cannot create $T/gone/x"* && $output != *packets:* ]]
+	done
 	refused '1: cannot open the trace .*gone' \
 		<<<'traffic: [{pattern: trace, file: gone}]'
 	printf '0 0 1 64 0\n5 0 0 64 0\n' >"$T/short"
@@ -750,7 +785,7 @@ refused() {
 	[[ $output == *"record does not go with --sweep"* ]]
 	run dateline emulate "$T/routed" --scenario "$(scenario <<<"{$text, watch: {from: H_9}}")"
 	((status == 2))
-	[[ $output == *"watch: expected adapters"* ]]
+	[[ $output == *"from: expected an adapter"* ]]
 }
 
 @test "retries: what is lost is sent again, after what time, and the same with two threads" {

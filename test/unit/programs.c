@@ -527,6 +527,8 @@ static void test_refused(void **state)
 		"rank 0 { calc 1",
 		"rank 0 { calc 1 cpu 64 }",
 		"rank 0 { a requires a }",
+		"rank 0 { a: calc 1 a requires a }",
+		"rank 0 { a: calc 1 b: calc 1 c: calc 1 a requires c b requires a c irequires b }",
 		"rank 0 { calc 1 } rank 0 { calc 1 }",
 		"rank 0 { calc -1 }",
 		"rank 0 { a: }",

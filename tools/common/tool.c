@@ -344,6 +344,22 @@ int tool_out_open(const struct tool *tool, const char *dir, const char *name, st
 	return err ? TOOL_UNWRITTEN : 0;
 }
 
+int tool_out_try(const struct tool *tool, const char *dir, const char *name)
+{
+	struct tool_out out;
+	struct stat st;
+	int err;
+
+	if (!dir && (!strcmp(name, "-") || (!lstat(name, &st) && !S_ISREG(st.st_mode))))
+		return 0;
+	err = tool_out_open(tool, dir, name, &out);
+	if (!err) {
+		dl_file_drop(&out.whole);
+		free(out.path);
+	}
+	return err;
+}
+
 int tool_out_close(const struct tool *tool, struct tool_out *out, int err)
 {
 	if (!err && tool_json_failed())

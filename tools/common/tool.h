@@ -174,6 +174,9 @@ struct tool_out {
  */
 int tool_out_open(const struct tool *tool, const char *dir, const char *name, struct tool_out *out);
 
+/* Could it be created?  What takes long asks before.  0 or a negative errno, reported. */
+int tool_out_try(const struct tool *tool, const char *dir, const char *name);
+
 /*
  * Put the file in place.  `err` is what its writer returned.  When that or
  * writing failed, reports it, leaves what was there before and returns the

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tools/common/campaign.h"
@@ -328,6 +329,17 @@ int emulate_read_scenario(struct tool *tool, const char *path, bool program,
 	return err;
 }
 
+/* What the run is to write: could it? */
+static int emulate_try_outputs(const struct tool *tool, const struct request *r)
+{
+	bool made = r->tables && !mkdir(r->tables, 0777);
+	int err = r->tables ? tool_out_try(tool, r->tables, "ports.csv") : 0;
+
+	if (made)
+		rmdir(r->tables);
+	return !err && r->counters ? tool_out_try(tool, NULL, r->counters) : err;
+}
+
 static int emulate_tables(struct tool *tool, struct request *r, const struct tool_input *in,
 			  int *status)
 {
@@ -339,6 +351,8 @@ static int emulate_tables(struct tool *tool, struct request *r, const struct too
 	int err = emulate_read_scenario(tool, r->scenario, r->program, in->snapshot.tables,
 					&in->coords, &scenario);
 
+	if (!err)
+		err = emulate_try_outputs(tool, r);
 	if (!err && r->program)
 		err = emulate_program(tool, in, r->program, r->hosts, scenario, &program);
 	if (!err && r->seed >= 0)

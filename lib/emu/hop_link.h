@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What a packet does at every hop, at the ports of a link: see hop.c, which this is a part of.
+ */
+#ifndef DL_EMU_HOP_LINK_H
+#define DL_EMU_HOP_LINK_H
+
+#include "emu/node.h"
+
+/* Inline, also where it makes a function large. */
+#define HOT static inline __attribute__((always_inline))
+#define APART static __attribute__((noinline))
+
+enum hop_kind { HOP_ANY, HOP_PLAIN, HOP_CHOOSY };
+
+HOT bool has_voqs(const struct dl_emu *e, enum hop_kind plain)
+{
+	return plain != HOP_PLAIN && e->mode.voq;
+}
+
+HOT bool has_speedup(const struct dl_emu *e, enum hop_kind plain)
+{
+	return plain != HOP_PLAIN && e->c.speedup;
+}
+
+/* What both ends of a link know; in plain runs the compiler knows some of it, too. */
+HOT struct dl_link_credit_terms terms_of(const struct dl_emu *e, enum hop_kind plain)
+{
+	struct dl_link_credit_terms terms = e->terms;
+
+	terms.chunk = plain ? 1 : terms.chunk;
+	return terms;
+}
+
+/* A VL as receiver; in plain runs all that is free can be promised. */
+HOT struct dl_link_credit_rx *receiver(struct dl_emu_link_port *p, unsigned int vl,
+				       enum hop_kind plain)
+{
+	struct dl_link_credit_rx *rx = &p->vl[vl].rx;
+
+	if (plain && rx->free > DL_LINK_CREDIT_WINDOW)
+		__builtin_unreachable();
+	return rx;
+}
+
+APART void send_plain(struct dl_emu *e, struct dl_emu_link_port *p);
+APART void send_choosy(struct dl_emu *e, struct dl_emu_link_port *p);
+APART void send_any(struct dl_emu *e, struct dl_emu_link_port *p);
+
+/*
+ * See transmit_if_free(): there is something to send, and the link is not
+ * sending a packet.
+ */
+HOT void send_next(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
+{
+	if (plain == HOP_PLAIN)
+		send_plain(e, p);
+	else if (plain == HOP_CHOOSY)
+		send_choosy(e, p);
+	else
+		send_any(e, p);
+}
+
+/* What happens at a port; of a packet that is sent, how long it has waited. */
+APART void report_step(const struct dl_emu *e, const struct dl_emu_link_port *p,
+		       enum dl_emu_step_kind kind, uint32_t packet, unsigned int vl,
+		       uint32_t credit)
+{
+	uint64_t since = kind == DL_EMU_STEP_SENT ? e->packets[packet].since : e->now;
+
+	dl_emu_report_step(e,
+			   &(struct dl_emu_step){ .kind = kind,
+						  .vl = vl,
+						  .waited = e->now - since,
+						  .credit = vl == DL_LINK_VL_SMP ? 0 : credit },
+			   packet, p->number);
+}
+
+/* ---- the receiver's side ------------------------------------------------ */
+
+/*
+ * Is a flow-control packet due for the room there is?  Asked when room becomes
+ * free, and when a packet arrives: what was not worth reporting may be all that
+ * the sender has left then.
+ */
+HOT void maybe_report(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl,
+		      enum hop_kind plain)
+{
+	const struct dl_link_credit_rx *rx = receiver(p, vl, plain);
+	const struct dl_link_credit_terms terms = terms_of(e, plain);
+
+	if (!dl_link_credit_unsent(rx) || (!plain && p->hold & DL_EMU_DOWN))
+		return;
+	p->unreported |= 1u << vl;
+	if (p->fcp >> vl & 1)
+		return;
+	if (dl_link_credit_should_report(&terms, rx)) {
+		p->fcp |= 1u << vl;
+		if (!p->hold)
+			send_next(e, p, plain);
+		return;
+	}
+	if (__builtin_expect(!p->timer, 0))
+		dl_emu_report_later(e, p);
+}
+
+HOT void release_room(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl, uint32_t units,
+		      enum hop_kind plain)
+{
+	const struct dl_link_credit_terms terms = terms_of(e, plain);
+
+	if (__builtin_expect(vl == DL_LINK_VL_SMP, 0)) {
+		p->vl[vl].rx.free++;
+		return;
+	}
+	dl_link_credit_release(&terms, &p->vl[vl].rx, units);
+	maybe_report(e, p, vl, plain);
+}
+
+/* Credit is on its way to an output, where it will be `at` a time. */
+HOT void deliver_credit(struct dl_emu *e, uint32_t port, unsigned int vl, struct dl_emu_fcp fcp,
+			uint64_t at, enum hop_kind plain)
+{
+	uint32_t channel = dl_emu_channel(port, vl);
+	struct dl_emu_vl_port *o = &e->ports[port].vl[vl];
+
+	dl_emu_see_credit(e, o);
+	if ((!plain && (e->mode.timers || fcp.op || dl_emu_has_sl_table(e, channel))) ||
+	    o->credit_at != DL_EMU_NEVER ||
+	    (o->head != DL_EMU_NIL && !dl_link_credit_may_send(&o->tx, e->terms.largest))) {
+		dl_emu_expect_credit(e, channel, fcp, at);
+		return;
+	}
+	o->credit = fcp.fccl;
+	o->credit_at = at;
+}
+
+/* An event when the link is free. */
+HOT void wake_later(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
+{
+	if (has_speedup(e, plain) && p->sw != DL_EMU_NIL && p->waiting) /* is not asked yet */
+		e->switches[p->sw].unpaid[p->num / 64] |= UINT64_C(1) << p->num % 64;
+	if (p->wake)
+		return;
+	p->wake = true;
+	dl_emu_soon(e, p->busy_until, DL_EMU_EV_WAKE, dl_emu_channel(p->number, 0));
+}
+
+APART void wake_plain(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	wake_later(e, p, HOP_PLAIN);
+}
+
+APART void wake_any(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	wake_later(e, p, HOP_ANY);
+}
+
+/* The last thing that a function does. */
+HOT void wake_at_end(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
+{
+	if (plain == HOP_PLAIN)
+		wake_plain(e, p);
+	else
+		wake_any(e, p);
+}
+
+/* The sender is to know what room there is; a number that it knows is left out. */
+HOT void advertise(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int v, bool may_be_news,
+		   enum hop_kind plain)
+{
+	struct dl_emu_vl_port *in = &p->vl[v];
+	struct dl_link_credit_rx *rx = receiver(p, v, plain);
+	bool news = may_be_news && dl_link_credit_unsent(rx), greets = !plain && p->greet >> v & 1;
+	struct dl_link_fcp fcp = { 0 };
+	struct dl_emu_fcp carried;
+	uint64_t at = p->busy_until + p->delay + e->c.credit_latency_ps;
+
+	/* It changes nothing, unless one got lost. */
+	if (!news && !greets && (plain || !e->mode.timers))
+		return;
+	dl_link_fcp_make(greets ? DL_LINK_INITIALISE : DL_LINK_ACTIVE, v, &e->terms, &in->tx, rx,
+			 &fcp);
+	if (greets) {
+		p->greet ^= 1u << v;
+		e->totals.fcps_initialise++;
+	}
+	if (!plain && p->lossy && dl_emu_loses_fcp(e, p, &fcp))
+		return;
+	carried = (struct dl_emu_fcp){ fcp.fccl, fcp.fctbs, plain ? fcp.fctbs : dl_emu_sound(e, in),
+				       fcp.op };
+	if (!plain && e->numbers)
+		report_step(e, p, DL_EMU_STEP_CREDIT, DL_EMU_NIL, v, in->rx.free * e->terms.chunk);
+	if (p->to == DL_EMU_TO_SHARD)
+		dl_emu_mail_credit(e, p->peer, dl_emu_channel(p->peer, v), at, carried);
+	else
+		deliver_credit(e, p->peer, v, carried, at, plain);
+}
+
+HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
+{
+	unsigned int v = __builtin_ctz(p->fcp), bit = p->fcp & -p->fcp;
+	bool may_be_news = !plain || p->unreported & bit;
+
+	p->fcp ^= bit;
+	p->unreported &= ~bit;
+	p->busy_until = e->now + p->fcp_time;
+	e->totals.fcps++;
+	p->fcps++;
+	advertise(e, p, v, may_be_news, plain);
+	if (p->waiting | p->fcp)
+		wake_at_end(e, p, plain);
+	else if (!plain)
+		dl_emu_note_nothing(e, p);
+}
+
+/* ---- the sender's side -------------------------------------------------- */
+
+/* With a speedup: an input that passes on as many packets as it can. */
+HOT bool is_busy(const struct dl_emu *e, uint32_t packet)
+{
+	return e->ports[dl_emu_port_of(e->packets[packet].in)].readers >= e->c.speedup;
+}
+
+/* The data VLs whose first packet has credit.  `busy`: with a speedup, is its input busy? */
+HOT unsigned int sendable_vls(struct dl_emu *e, struct dl_emu_link_port *p, bool *busy,
+			      enum hop_kind plain)
+{
+	bool ask = has_speedup(e, plain) && p->adapter == DL_EMU_NIL;
+	unsigned int able = 0;
+
+	for (unsigned int vls = p->waiting; vls; vls &= vls - 1) {
+		unsigned int v = __builtin_ctz(vls);
+		struct dl_emu_vl_port *o = &p->vl[v];
+
+		*busy |= ask && is_busy(e, o->head);
+		dl_emu_see_credit(e, o);
+		able |= (unsigned int)dl_link_credit_may_send(&o->tx, o->units) << v;
+	}
+	if (__builtin_expect(able != p->waiting, 0) && !*busy)
+		dl_emu_wait_for_credit(e, p, p->waiting & ~able);
+	return able;
+}
+
+/* With a speedup: an output is asked, and need not be waken for what was before. */
+HOT void forget_blocked(struct dl_emu_switch *s, const struct dl_emu_link_port *p)
+{
+	s->unpaid[p->num / 64] &= ~(UINT64_C(1) << p->num % 64);
+	s->crossed[p->num / 64] &= ~(UINT64_C(1) << p->num % 64);
+}
+
+/* With a speedup: are there outputs that may send now, beside one that is asked itself? */
+HOT bool others_blocked(const struct dl_emu_switch *s, const struct dl_emu_link_port *p, bool freed)
+{
+	uint64_t bit = UINT64_C(1) << p->num % 64, left = 0;
+
+	for (unsigned int w = 0; w * 64 < s->nports; w++)
+		left |= (s->unpaid[w] | (freed ? s->crossed[w] : 0)) &
+			~(w == p->num / 64u ? bit : 0);
+	return left;
+}
+
+/* A packet leaves its buffer, which is read until the tail has gone. */
+HOT void leave_buffer(struct dl_emu *e, struct dl_emu_link_port *p, const struct dl_emu_pkt *pk,
+		      enum hop_kind plain)
+{
+	struct dl_emu_link_port *q = &e->ports[dl_emu_port_of(pk->in)];
+	unsigned int vl = dl_emu_vl_of(pk->in);
+
+	if (__builtin_expect(pk->flags & DL_EMU_PK_COPY, 0)) {
+		p->sending_what = e->origins[pk - e->packets].parent;
+	} else if (!has_voqs(e, plain)) {
+		q->vl[vl].in = pk->next;
+		q->reading |= 1u << vl;
+	}
+	if (has_voqs(e, plain))
+		dl_emu_voq_leave(e, pk->in, pk->out);
+	if (has_speedup(e, plain))
+		q->readers++;
+}
+
+/* The event at which the peer can look at the packet. */
+HOT void to_peer(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, uint32_t far,
+		 enum hop_kind plain)
+{
+	struct dl_emu_pkt *pk = &e->packets[packet];
+	uint64_t what = (uint64_t)far << DL_EMU_EV_CHANNEL | packet, at;
+
+	pk->since = p->busy_until + p->delay; /* tail in */
+	if (p->to == DL_EMU_TO_ADAPTER) {
+		dl_emu_at(e, pk->since, DL_EMU_LOG_TAKE, DL_EMU_EV_TAKE, what);
+		return;
+	}
+	if (plain || e->mode.looks_ahead)
+		pk->out = DL_EMU_NIL; /* is not known yet */
+	at = plain || e->c.switching == DL_EMU_CUT_THROUGH ? e->now + p->look :
+							     pk->since + e->c.switch_latency_ps;
+	if (p->to == DL_EMU_TO_SWITCH) {
+		if (plain || e->mode.looks_ahead)
+			__builtin_prefetch(p->far_route + pk->dlid * e->routes.row);
+		dl_emu_at(e, at, DL_EMU_LOG_ARRIVE, DL_EMU_EV_ARRIVE, what);
+		return;
+	}
+	dl_emu_mail_packet(e, p->peer, far, at, packet);
+}
+
+/* A plain one is one flit, the first in its queue, on a data VL. */
+HOT void send_packet(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, unsigned int vl,
+		     enum hop_kind plain)
+{
+	struct dl_emu_vl_port *o = &p->vl[vl];
+	struct dl_emu_pkt *pk = &e->packets[packet];
+	uint32_t in = pk->in, far = dl_emu_channel(p->peer, vl);
+	uint32_t hops = plain || pk->flags & DL_EMU_PK_HEAD;
+	uint64_t time = dl_emu_rate_time(p->rate, pk->bytes);
+	struct dl_emu_switch *s;
+
+	if (plain == HOP_PLAIN || packet == o->head) {
+		bool last = pk->wait_next == DL_EMU_NIL;
+
+		o->head = pk->wait_next;
+		o->units = e->packets[last ? packet : pk->wait_next].units;
+		p->waiting ^= (unsigned int)last << vl;
+	} else {
+		dl_emu_unwait(e, packet);
+	}
+	if (e->now != pk->since)
+		p->queued_ps += e->now - pk->since;
+	o->served = e->now;
+	o->packets += hops;
+	o->bytes += pk->bytes;
+	if (!plain && e->mode.worms)
+		time = dl_emu_worm_sent(e, pk, time);
+	if (plain || vl != DL_LINK_VL_SMP) {
+		dl_link_credit_spend(&o->tx, pk->units);
+		if (!plain && e->mode.timers)
+			dl_emu_damage(e, p, pk, o);
+	}
+	if (!plain && e->numbers && hops)
+		report_step(e, p, DL_EMU_STEP_SENT, packet, vl, dl_link_credit_balance(&o->tx));
+	if (!plain && e->numbers && e->mode.worms && pk->flags & DL_EMU_PK_TAIL)
+		report_step(e, p, DL_EMU_STEP_TAIL, packet, vl, dl_link_credit_balance(&o->tx));
+	if (p->adapter != DL_EMU_NIL)
+		dl_emu_leave_adapter(e, p, packet);
+	else
+		leave_buffer(e, p, pk, plain);
+	if (plain != HOP_PLAIN && e->marks && p->adapter == DL_EMU_NIL)
+		dl_emu_mark(e, p, packet);
+	p->busy_until = e->now + time;
+	p->hold = DL_EMU_SENDING;
+	p->sending_vl = vl;
+	p->sending_units = pk->units;
+	p->sending_flags = pk->flags;
+	pk->flags &= ~(DL_EMU_PK_WAITING | DL_EMU_PK_COPY);
+	pk->in = far;
+	pk->next = DL_EMU_NIL;
+	if (!plain) /* in a plain run no link has failed */
+		pk->epoch = p->epoch;
+	p->busy_ps += time;
+	e->totals.packet_hops += hops;
+	dl_emu_at(e, p->busy_until, DL_EMU_LOG_TAIL, DL_EMU_EV_TAIL,
+		  (uint64_t)dl_emu_channel(p->number, 0) << DL_EMU_EV_CHANNEL | in);
+	to_peer(e, p, packet, far, plain);
+	if (has_speedup(e, plain) && p->adapter == DL_EMU_NIL) {
+		s = &e->switches[p->sw];
+		forget_blocked(s, p);
+		/* Packets of an input that is busy now let others of their queues pass. */
+		if (others_blocked(s, p, s->freed))
+			dl_emu_wake_outputs(e, s);
+	}
+}
+
+/* The arbiter has the choice. */
+HOT void send_data(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
+{
+	uint32_t chosen[DL_EMU_VLS], packet;
+	bool choosy = plain != HOP_PLAIN && e->mode.choosy, busy = false;
+	/* Mostly the first packets of its queues may go. */
+	bool heads = !choosy || (plain == HOP_CHOOSY && has_speedup(e, plain) && !p->sl_turn.table);
+	unsigned int able = heads ? sendable_vls(e, p, &busy, plain) : 0;
+	struct dl_link_pick pick;
+
+	if (!heads || busy) {
+		heads = false;
+		able = dl_emu_choose(e, p, chosen);
+	}
+	if (!plain && p->unheard) /* the link is not active yet */
+		able = 0;
+	if (dl_link_arbiter_pick_data(&p->arb, able, &pick) == DL_LINK_NOTHING) {
+		dl_emu_note_starved(e, p);
+		if (has_speedup(e, plain) && p->sw != DL_EMU_NIL)
+			dl_emu_note_blocked(e, p, heads ? NULL : chosen);
+		return;
+	}
+	dl_emu_note_idle(e, p);
+	packet = heads ? p->vl[pick.vl].head : chosen[pick.vl];
+	dl_link_arbiter_charge(&p->arb, &pick, e->packets[packet].bytes - DL_LINK_VCRC, NULL);
+	if (choosy && p->sl_turn.table)
+		dl_emu_sl_turn_charge(&p->sl_turn, e->mode.worms ? e->packets[packet].bytes :
+								   e->origins[packet].data);
+	send_packet(e, p, packet, pick.vl, plain);
+}
+
+APART void send_smp(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	send_packet(e, p, p->vl[DL_LINK_VL_SMP].head, DL_LINK_VL_SMP, HOP_ANY);
+}
+
+APART void send_fcp_plain(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	send_fcp(e, p, HOP_PLAIN);
+}
+
+APART void send_data_plain(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	send_data(e, p, HOP_PLAIN);
+}
+
+APART void send_after_deadline(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	dl_emu_pass_deadline(e, p, e->now == p->fcp_due);
+	send_next(e, p, e->mode.plain);
+}
+
+APART void send_fcp_choosy(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	send_fcp(e, p, HOP_CHOOSY);
+}
+
+APART void send_data_choosy(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	send_data(e, p, HOP_CHOOSY);
+}
+
+APART void send_fcp_any(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	send_fcp(e, p, HOP_ANY);
+}
+
+APART void send_data_any(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	send_data(e, p, HOP_ANY);
+}
+
+/*
+ * Management packets come first, flow-control packets second (dl_link_arbiter_first()).
+ * What is sent is a function each, so that none saves registers for another.
+ */
+HOT void send_first(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain,
+		    void (*fcp)(struct dl_emu *e, struct dl_emu_link_port *p),
+		    void (*data)(struct dl_emu *e, struct dl_emu_link_port *p))
+{
+	if (__builtin_expect(e->now < p->busy_until, 0)) {
+		wake_at_end(e, p, plain);
+		return;
+	}
+	if (e->now > p->busy_until)
+		dl_link_arbiter_idle(&p->arb);
+	if (__builtin_expect(e->now >= p->fcp_due, 0))
+		send_after_deadline(e, p);
+	else if (__builtin_expect(p->waiting >> DL_LINK_VL_SMP & 1, 0))
+		send_smp(e, p);
+	else if (p->fcp)
+		fcp(e, p);
+	else
+		data(e, p);
+}
+
+APART void send_plain(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	send_first(e, p, HOP_PLAIN, send_fcp_plain, send_data_plain);
+}
+
+APART void send_choosy(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	send_first(e, p, HOP_CHOOSY, send_fcp_choosy, send_data_choosy);
+}
+
+APART void send_any(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	send_first(e, p, HOP_ANY, send_fcp_any, send_data_any);
+}
+
+#endif

@@ -217,11 +217,11 @@ static int faults_take(struct dl_yaml *y, const struct dl_yaml_node *item,
 	f->length *= 1000;
 	f->every *= 1000;
 	s->repeats += f->times;
-	s->swaps += f->snapshot ? f->times + 1 : 0;
+	s->swaps += f->snapshot != NULL;
 	if (s->repeats > DL_EMU_SCENARIO_MILLION)
 		return dl_yaml_error(y, dl_yaml_key(y, item, "times"),
 				     "times: expected at most %d in all", DL_EMU_SCENARIO_MILLION);
-	if (s->swaps > 2 * TABLES_MAX)
+	if (s->swaps > TABLES_MAX)
 		return dl_yaml_error(y, dl_yaml_key(y, item, "snapshot"),
 				     "snapshot: expected at most %d of them", TABLES_MAX);
 	if (f->snapshot)

@@ -419,9 +419,81 @@ propose() {
 	propose --max-errors 2 --ring-share 100
 	jq -e 'any(.fabric.not_proposed[]; .reason == "some node cannot be reached without it")' told.json
 	dateline route f.net --torus-config f.torus.conf --avoid sick -q -o without.dls
+	# A hop without a cable is out of use, too.
+	rm sick
+	sed -i '/^Switch.*"S_0_2_0"/,/^$/{/^\[1\]/d}; /^Switch.*"S_1_2_0"/,/^$/{/^\[2\]/d}' f.net
+	dateline route f.net --torus-config f.torus.conf -q -o f.dls
+	propose --max-errors 2
+	[[ $(jq '.fabric.proposed | length' told.json) == 7 ]]
 	# Without a time there is no rate.
 	touch -r now before
 	fails propose
+}
+
+# A cable is not blamed for what it counted before a reading that may have missed it.
+@test "sick cables: readings that are cut off" {
+	local end
+
+	dateline gen 4 4 1 -q -o f
+	dateline route f.net --torus-config f.torus.conf -q -o f.dls
+	printf 'GUID 0xd1000100000000 port 3: [SymbolErrorCounter == 50000]\n' >now
+	printf 'GUID 0xd1000100000000 port 4: [SymbolErrorCounter == 50000]\n' >before
+	cp before cut
+	for end in '' '## Summary: 30 nodes checked, 1 bad nodes found' \
+		$'## Summary: 32 nodes checked, 1 bad nodes found\n##          3 PMA query failures'; do
+		printf '\n%s\n' "$end" | cat cut - >before
+		touch -d '1 hour ago' before
+		propose 2>errors
+		[[ $(jq '.fabric.proposed | length' told.json) == 0 ]]
+		grep '1 port with errors is not in before' errors
+	done
+	sed -i '$d' before
+	touch -d '1 hour ago' before
+	propose
+	[[ $(jq '.fabric.proposed | length' told.json) == 1 ]]
+	rm sick
+	mkdir sick
+	fails propose 2>errors
+	grep 'cannot read sick: Is a directory' errors
+	# More than any counter holds.
+	rmdir sick
+	printf 'GUID 0xd1000100000000 port 3: [SymbolErrorCounter == 18446744073709551615] [PortRcvErrors == 2]\n' >now
+	cp now before
+	sed -i 's/== [0-9]*/== 0/g' before
+	touch -d '1 hour ago' before
+	propose
+	[[ $(jq '.fabric.proposed | length' told.json) == 1 ]]
+}
+
+# program NAME: a stand-in, whose body is standard input.
+program() {
+	(echo '#!/bin/sh'; cat) >"$T/bin/$1"
+	chmod +x "$T/bin/$1"
+}
+
+@test "sick cables: the service that is an example" {
+	local script list=$T/opensm/avoid
+
+	mkdir "$T/bin" "$T/opensm" state
+	script=$(sed -n "/^ExecStart=/,/'\$/p" "$DL_TOP/conf/dateline-propose.service" |
+		sed "s/^ExecStart=.*-ec '//; s/'\$//; s:/etc/opensm:$T/opensm:")
+	run_service() { (cd state && PATH="$T/bin:$PATH" sh -ec "${script//'$$'/'$'}"); }
+	program systemctl <<<"echo \"\$@\" >>$T/told"
+	program dateline <<<"echo 'cable S_0_0_0/1' >>$list; exit 1"
+	# No fabric: the next reading has nothing to be compared with.
+	program ibqueryerrors <<<'exit 1'
+	fails run_service
+	[[ ! -e state/before.txt ]]
+	program ibqueryerrors <<<'echo "## Summary: 32 nodes checked, 0 bad nodes found"; exit 1'
+	run_service
+	[[ -s state/before.txt && ! -e $T/told && ! -e $list ]]
+	# Packets that do not arrive, or coordinates that are doubtful, change nothing.
+	run_service
+	grep -x 'kill --signal=HUP opensm\*.service' "$T/told"
+	program dateline <<<'exit 2'
+	touch -d '1 hour ago' state/before.txt "$list"
+	fails run_service
+	[[ $(wc -l <"$T/told") == 1 && state/now.txt -nt state/before.txt ]]
 }
 
 # traffic OUT...: a scenario that emulates the change to without.dls and back; while it

@@ -303,13 +303,13 @@ mended() {
 		cabled as planned
 	END
 	# One missing, one left over, a wrong port, a wrong switch, two exchanged.
-	mended 'plug S_0_0_0 port 6 - S_0_0_3 port 5' -- S_0_0_0/6 - leaf-00/5 -
-	mended 'unplug S_0_1_0 port 20 - S_2_2_0 port 21' -- S_0_1_0/20 S_2_2_0/21
-	mended 'move the cable of S_2_0_0 port 6 from S_2_0_3 port 9 to S_2_0_3 port 5' -- \
+	mended 'plug "S_0_0_0" port 6 - "S_0_0_3" port 5' -- S_0_0_0/6 - leaf-00/5 -
+	mended 'unplug "S_0_1_0" port 20 - "S_2_2_0" port 21' -- S_0_1_0/20 S_2_2_0/21
+	mended 'move the cable of "S_2_0_0" port 6 from "S_2_0_3" port 9 to "S_2_0_3" port 5' -- \
 		S_2_0_0/6 leaf-20/9 leaf-20/5 -
-	mended 'move the cable of S_2_0_0 port 6 from S_0_1_0 port 9 to S_2_0_3 port 5' -- \
+	mended 'move the cable of "S_2_0_0" port 6 from "S_0_1_0" port 9 to "S_2_0_3" port 5' -- \
 		S_2_0_0/6 S_0_1_0/9 leaf-20/5 -
-	mended 'exchange the plugs in S_1_0_3 port 6 and S_0_0_3 port 6' -- \
+	mended 'exchange the plugs in "S_1_0_3" port 6 and "S_0_0_3" port 6' -- \
 		S_0_0_0/6 leaf-10/5 S_1_0_0/6 leaf-00/5
 	# Before anything was done: the step itself.
 	dateline discover f.net --plan up/001.net -q >told || (($? == 1))
@@ -322,6 +322,16 @@ mended() {
 }
 
 # Paths that swap sides of a ring are in each other's way: one of them leaves it for a while.
+@test "a growth where names are odd: quoted, shared ones with GUIDs, new ones nobody has" {
+	dateline gen 3 3 1 -q -o f
+	sed -i 's/# "S_2_1_0"/# "sw port 3"/; s/# "S_[02]_0_0"/# "twin"/
+		s/# "S_2_2_0"/# "S_3_0_0"/; s/# "S_1_1_0"/# "S_3_0_0_new"/' f.net
+	dateline grow f.net --torus-config f.torus.conf --dim x -q -o grown >steps
+	grep -x '  place "S_3_0_0_new2"' steps
+	grep -x '  avoid "sw port 3" port 1 - "S_0_1_0" port 2' steps
+	grep -x '  avoid "twin 0x00d1000200000000" port 1 - "twin 0x00d1000000000000" port 2' steps
+}
+
 @test "no pair is interrupted while a switch or cable goes out of use and comes back" {
 	local list order empty
 

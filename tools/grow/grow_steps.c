@@ -202,7 +202,7 @@ static json_t *grow_names(const struct dl_fabric *in, const struct dl_fabric *no
 	for (uint32_t i = 0; i < in->nnodes; i++)
 		if (dl_fabric_is_switch(in, i) == switches &&
 		    dl_fabric_find_guid(not_in, in->nodes[i].guid) == DL_NONE)
-			json_array_append_new(list, tool_json_text(dl_fabric_node_name(in, i)));
+			json_array_append_new(list, tool_json_name(in, i));
 	return list;
 }
 
@@ -248,8 +248,7 @@ static uint64_t grow_count_sls(const struct dl_tables *a, const struct dl_tables
 				n += dl_tables_path_sl(a, from, lid) !=
 				     dl_tables_path_sl(b, from, lid);
 		if (n != before)
-			json_array_append_new(
-				names, tool_json_text(dl_fabric_node_name(f, f->ports[from].node)));
+			json_array_append_new(names, tool_json_name(f, f->ports[from].node));
 	}
 	return n;
 }

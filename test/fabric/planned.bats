@@ -332,6 +332,17 @@ mended() {
 	grep -x '  avoid "twin 0x00d1000200000000" port 1 - "twin 0x00d1000000000000" port 2' steps
 }
 
+@test "a growth whose path SLs matter to the own ports of switches alone" {
+	dateline gen 5 3 1 -q -o f
+	dateline grow f.net --torus-config f.torus.conf --dim x -q -o grown >steps
+	grep -A9 'configuration' steps | grep -x "  path SLs of 36 pairs of adapters change, and of 252 with a switch's own port"
+	grep -x '  restart what runs between them when this step is done; until then it is safe' steps
+	fails dateline transition grown/003.dls grown/004.dls >told
+	grep "^path SLs of 288 pairs change: with the old ones from and to switches' own ports" told
+	fails grep restart told
+	dateline transition grown/003.dls grown/004.dls --json | jq -e '.phased.reconnect_hosts == []'
+}
+
 @test "no pair is interrupted while a switch or cable goes out of use and comes back" {
 	local list order empty
 

@@ -81,7 +81,9 @@ static void grow_print_step(const json_t *step, FILE *to)
 						      "to.") "\n{/}"
 							     "{*cut_off}  cut off: \"{}\"\n{/}");
 	if (tool_true_at(step, "configuration"))
-		tool_print(to, step, "  path SLs of {sl_changes#pair} of adapters change\n");
+		tool_print(to, step,
+			   "  path SLs of {sl_changes#pair} of adapters change, and of "
+			   "{switch_sl_changes} with a switch's own port\n");
 	if (tool_int_at(step, "pairs_interrupted"))
 		tool_print(to, step, "  {pairs_interrupted#pair} interrupted\n");
 	transition_print_interrupted(step, to);

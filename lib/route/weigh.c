@@ -24,9 +24,9 @@
  * first in it, by the same measure.  The cost of a trial is the load of its busiest channel
  * times that of its busiest buffer.  Emulated, what a fabric carries goes by the root of that
  * to within some 20 per cent.  Of 1 and 2, whose packets avoid each slow cable that is not
- * the only way, the cheapest one is used, unless another trial costs less by that much, or
- * less than one that cannot do without slow cables either.  In no case is a trial used whose
- * busiest channel is busier than those of 1 and 2.
+ * the only way, the cheapest one is used, unless another trial costs less by that much; or
+ * less at all, without a busier buffer, than one that uses slow cables, too.  In no case is
+ * a trial used whose busiest channel is busier than those of 1 and 2.
  *
  * So the result carries at least what the fabric carries without its slow cables, and with
  * all cables alike.  It depends on the arguments alone.  A fabric without slow cables is
@@ -92,7 +92,8 @@ struct weigh_plan {
 	bool alike, spare, slow; /* slow: packets use slow cables */
 	uint32_t *out, nout;	 /* cables out of use, by a port */
 	double load;		 /* of the busiest channel */
-	double cost;		 /* the mean with the busiest buffer */
+	double held;		 /* of the busiest buffer */
+	double cost;		 /* load, times the larger of both */
 };
 
 /* Route by a plan. */
@@ -126,16 +127,15 @@ static void weigh_loads(struct weigh *w, const struct dl_tables_load *load, stru
 {
 	const struct dl_torus *t = w->p->whole;
 	const struct dl_fabric *f = t->fabric;
-	double held = 0;
 
-	plan->load = 0;
+	plan->load = plan->held = 0;
 	plan->slow = false;
 	w->rest = 0;
 	for (uint32_t p = 0; p < f->nports; p++) {
 		double here = load->flows[p] / (double)w->speeds.rate[p];
 		unsigned int dir = t->port_dir[p];
 
-		held = w->held[p] > held ? w->held[p] : held;
+		plan->held = w->held[p] > plan->held ? w->held[p] : plan->held;
 		if (!dl_fabric_joins_switches(f, p))
 			continue;
 		plan->load = here > plan->load ? here : plan->load;
@@ -145,7 +145,7 @@ static void weigh_loads(struct weigh *w, const struct dl_tables_load *load, stru
 		    here > w->rest)
 			w->rest = here;
 	}
-	plan->cost = plan->load * (held > plan->load ? held : plan->load);
+	plan->cost = plan->load * (plan->held > plan->load ? plan->held : plan->load);
 	for (uint32_t hop = 0; hop < f->nswitches * DL_TORUS_DIRS; hop++) {
 		uint32_t sw = hop / DL_TORUS_DIRS, first = f->nodes[f->switches[sw]].first_port;
 		const uint8_t *ports = dl_torus_group(t, sw, hop % DL_TORUS_DIRS);
@@ -166,7 +166,7 @@ static int weigh_trial(struct weigh *w, struct weigh_plan *plan)
 	struct dl_tables_load load;
 	int err = weigh_route(w, plan, true, &r);
 
-	plan->load = plan->cost = INFINITY;
+	plan->load = plan->held = plan->cost = INFINITY;
 	if (!err && !r.report.timed_out) {
 		err = dl_tables_load_hold(r.tables, w->among, w->speeds.rate, w->held, &load);
 		if (!err) {
@@ -229,9 +229,11 @@ static int weigh_try(struct weigh *w, struct weigh_plan *plan, struct weigh_plan
 	uint32_t *own = best->out;
 	int err = weigh_trial(w, plan);
 	double enough = plan->slow ? plan->cost : GAIN * plan->cost;
+	bool gains = plan->cost <= GAIN * best->cost ||
+		     (plan->cost < best->cost && plan->held <= best->held * EQUAL);
 	bool better = plan->load <= w->limit &&
 		      (bounds ? plan->cost <= best->cost * EQUAL || plan->load < w->limit :
-				plan->cost < best->cost && plan->cost <= w->enough);
+				gains && plan->cost <= w->enough);
 
 	if (bounds && plan->load < w->limit)
 		w->limit = plan->load;

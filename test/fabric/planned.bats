@@ -497,7 +497,7 @@ program() {
 
 	mkdir "$T/bin" "$T/opensm" state
 	script=$(sed -n "/^ExecStart=/,/'\$/p" "$DL_TOP/conf/dateline-propose.service" |
-		sed "s/^ExecStart=.*-ec '//; s/'\$//; s:/etc/opensm:$T/opensm:")
+		sed "s/^ExecStart=.*-ec '//; s/'\$//; s:/etc/opensm:$T/opensm:g")
 	run_service() { (cd state && PATH="$T/bin:$PATH" sh -ec "${script//'$$'/'$'}"); }
 	program systemctl <<<"echo \"\$@\" >>$T/told"
 	program dateline <<<"echo 'cable S_0_0_0/1' >>$list; exit 1"

@@ -21,9 +21,10 @@
  *
  * A packet for a slow cable holds up those behind it in the buffer where it waits, though
  * their cables may be idle.  So a buffer has a load, too: the time for which packets are the
- * first in it, by the same measure.  The cost of a trial is the load of its busiest channel
- * times that of its busiest buffer.  Emulated, what a fabric carries goes by the root of that
- * to within some 20 per cent.  Of 1 and 2, whose packets avoid each slow cable that is not
+ * first in it, by the same measure.  The cost of a trial is the sum over all cables of the
+ * larger load, of the channel or of the buffer behind it, to the power of 8: the busiest
+ * ones count, and how many they are.  Emulated, what a fabric carries goes by its eighth root
+ * to within some 10 per cent.  Of 1 and 2, whose packets avoid each slow cable that is not
  * the only way, the cheapest one is used, unless another trial costs less by that much; or
  * less at all, without a busier buffer, than one that uses slow cables, too.  In no case is
  * a trial used whose busiest channel is busier than those of 1 and 2.
@@ -41,8 +42,8 @@
 #include "route/internal.h"
 
 #define ROUNDS 3
-#define EQUAL (1 + 1e-9)   /* but for rounding */
-#define GAIN (0.83 * 0.83) /* of the cost without slow cables: they are used */
+#define EQUAL (1 + 1e-9) /* but for rounding */
+#define GAIN 0.4 /* 0.89 to the power of 8, of the cost without slow cables: they are used */
 
 /* ---- turns --------------------------------------------------------------- */
 
@@ -93,7 +94,7 @@ struct weigh_plan {
 	uint32_t *out, nout;	 /* cables out of use, by a port */
 	double load;		 /* of the busiest channel */
 	double held;		 /* of the busiest buffer */
-	double cost;		 /* load, times the larger of both */
+	double cost;		 /* of all: see above */
 };
 
 /* Route by a plan. */
@@ -122,13 +123,21 @@ static int weigh_route(const struct weigh *w, const struct weigh_plan *plan, boo
 	return err;
 }
 
+/* To the power of 8. */
+static double weigh_power(double x)
+{
+	x *= x;
+	x *= x;
+	return x * x;
+}
+
 /* The loads of all hops, and of the busiest channel. */
 static void weigh_loads(struct weigh *w, const struct dl_tables_load *load, struct weigh_plan *plan)
 {
 	const struct dl_torus *t = w->p->whole;
 	const struct dl_fabric *f = t->fabric;
 
-	plan->load = plan->held = 0;
+	plan->load = plan->held = plan->cost = 0;
 	plan->slow = false;
 	w->rest = 0;
 	for (uint32_t p = 0; p < f->nports; p++) {
@@ -136,6 +145,7 @@ static void weigh_loads(struct weigh *w, const struct dl_tables_load *load, stru
 		unsigned int dir = t->port_dir[p];
 
 		plan->held = w->held[p] > plan->held ? w->held[p] : plan->held;
+		plan->cost += weigh_power(here > w->held[p] ? here : w->held[p]);
 		if (!dl_fabric_joins_switches(f, p))
 			continue;
 		plan->load = here > plan->load ? here : plan->load;
@@ -145,7 +155,6 @@ static void weigh_loads(struct weigh *w, const struct dl_tables_load *load, stru
 		    here > w->rest)
 			w->rest = here;
 	}
-	plan->cost = plan->load * (plan->held > plan->load ? plan->held : plan->load);
 	for (uint32_t hop = 0; hop < f->nswitches * DL_TORUS_DIRS; hop++) {
 		uint32_t sw = hop / DL_TORUS_DIRS, first = f->nodes[f->switches[sw]].first_port;
 		const uint8_t *ports = dl_torus_group(t, sw, hop % DL_TORUS_DIRS);

@@ -19,17 +19,25 @@ void dl_phases_report_reconnect(const struct dl_engine *e, const struct dl_phase
 	char names[128] = "";
 	size_t used = 0;
 
-	if (ends)
+	if (ends && p->steps.reconnect_adapters)
 		n = dl_transition_reconnect_ends(&p->plan, ends);
 	for (uint32_t i = 0; i < n && i < NAMED_HOSTS && used < sizeof(names); i++)
 		used += snprintf(names + used, sizeof(names) - used, "%s%.32s", i ? ", " : "",
 				 dl_fabric_node_name(f, f->ports[ends[i]].node));
-	DL_SAY(e->osm, OSM_LOG_INFO,
-	       "Warning: transition: safe only if %" PRIu64 " pairs of end port and LID reconnect, "
-	       "of %u adapter ports (%s%s): their path SLs change, and with those granted before "
-	       "the new tables can close a credit loop; restart what uses them, as "
-	       "dateline-migration(7) says",
-	       p->steps.reconnect_pairs, n, names, n > NAMED_HOSTS ? ", ..." : "");
+	if (n)
+		DL_SAY(e->osm, OSM_LOG_INFO,
+		       "Warning: transition: safe only if %" PRIu64
+		       " pairs of end port and LID reconnect, of %u adapter ports (%s%s): their "
+		       "path SLs change, and with those granted before the new tables can close a "
+		       "credit loop; restart what uses them, as dateline-migration(7) says",
+		       p->steps.reconnect_pairs, n, names, n > NAMED_HOSTS ? ", ..." : "");
+	else
+		DL_SAY(e->osm, OSM_LOG_INFO,
+		       "transition: path SLs of %" PRIu64
+		       " pairs of end port and LID change; with those granted before, packets from "
+		       "or to the own ports of switches can close a credit loop, those of adapters "
+		       "cannot: nothing needs a restart",
+		       p->steps.reconnect_pairs);
 	free(ends);
 }
 

@@ -293,12 +293,15 @@ static void discover_print_plan(const json_t *d, FILE *to)
 	static const struct {
 		const char *work, *line;
 	} lines[] = {
-		{ "plug", "plug {from.name} port {from.port} - {to.name} port {to.port}\n" },
-		{ "unplug", "unplug {from.name} port {from.port} - {to.name} port {to.port}\n" },
-		{ "move", "move the cable of {stays.name} port {stays.port} from {from.name} port "
-			  "{from.port} to {to.name} port {to.port}\n" },
+		{ "plug",
+		  "plug \"{from.name}\" port {from.port} - \"{to.name}\" port {to.port}\n" },
+		{ "unplug",
+		  "unplug \"{from.name}\" port {from.port} - \"{to.name}\" port {to.port}\n" },
+		{ "move",
+		  "move the cable of \"{stays.name}\" port {stays.port} from \"{from.name}\" port "
+		  "{from.port} to \"{to.name}\" port {to.port}\n" },
 		{ "exchange",
-		  "exchange the plugs in {from.name} port {from.port} and {to.name} port "
+		  "exchange the plugs in \"{from.name}\" port {from.port} and \"{to.name}\" port "
 		  "{to.port}\n" },
 	};
 	const json_t *item;

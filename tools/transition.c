@@ -114,7 +114,7 @@ static json_t *transition_hosts(const struct dl_transition *t, const struct dl_t
 	uint32_t *ends = malloc((f->nports + 1ul) * sizeof(*ends)), n = 0, last = DL_NONE;
 	json_t *list = json_array();
 
-	if (ends && w->reconnect_pairs)
+	if (ends && w->reconnect_adapters)
 		n = dl_transition_reconnect_ends(t, ends);
 	for (uint32_t i = 0; i < n; i++) {
 		if (f->ports[ends[i]].node != last)
@@ -424,8 +424,12 @@ static void transition_print(const json_t *d, FILE *to)
 	if (tool_int_at(phased, "reconnect_pairs"))
 		tool_print(
 			to, phased,
-			"safe only if {reconnect_pairs#pair} reconnect: their path SLs change, and "
-			"with the old ones the new tables have a credit loop\n");
+			"{?reconnect_hosts}safe only if {reconnect_pairs#pair} reconnect: their "
+			"path SLs change, and with the old ones the new tables have a credit "
+			"loop\n{/}"
+			"{!reconnect_hosts}path SLs of {reconnect_pairs#pair} change: with the old "
+			"ones from and to switches' own ports the new tables have a credit "
+			"loop\n{/}");
 	if (json_array_size(hosts)) {
 		fprintf(to, "  restart what uses %zu adapters:", json_array_size(hosts));
 		json_array_foreach(hosts, i, host) if (i < NAMED_HOSTS)

@@ -79,6 +79,7 @@ struct dl_live_counters {
 	uint64_t (*value)[DL_LIVE_COUNTERS]; /* by port index */
 	bool *known;			     /* by port index: has anything been read? */
 	uint32_t nknown;
+	uint32_t nodes; /* all ports of so many answered: those not known had no errors; 0: who knows? */
 };
 
 /*

@@ -422,6 +422,15 @@ struct dl_tables_load {
  */
 int dl_tables_load_count(const struct dl_tables *t, const struct dl_tables *other,
 			 const bool *among, const struct dl_log *log, struct dl_tables_load *out);
+
+/*
+ * The same, and how long packets are the first of their buffer: by the port through which a
+ * switch sent them, the sum of 1 / `rate` (by port index) of the ports through which the
+ * next one sends them.  Others wait behind them meanwhile.  At port 0 of a switch: those of
+ * each of its end ports.
+ */
+int dl_tables_load_hold(const struct dl_tables *t, const bool *among, const uint32_t *rate,
+			double *held, struct dl_tables_load *out);
 void dl_tables_load_release(struct dl_tables_load *l);
 
 /*

@@ -111,7 +111,7 @@ void dl_transition_history_take_back(struct dl_transition *t, const struct dl_fa
 struct dl_transition_waves;
 int dl_transition_interrupted(struct dl_transition *t, struct dl_transition_waves *out);
 
-/* Adapters' ports whose path SLs change, into an array with room for all ports; how many. */
+/* Adapters' ports whose path SLs to others change, into an array with room for all ports; how many. */
 uint32_t dl_transition_reconnect_ends(const struct dl_transition *t, uint32_t *ends);
 
 /*
@@ -242,7 +242,8 @@ struct dl_transition_waves {
 	 * the new tables can close a credit loop with the SLs that were granted before.
 	 */
 	uint64_t reconnect_pairs;
-	uint64_t followed; /* how often packets were, across a link, in all tries */
+	bool reconnect_adapters; /* not only those with a switch's own port */
+	uint64_t followed;	 /* how often packets were, across a link, in all tries */
 };
 
 /*

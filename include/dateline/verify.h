@@ -166,7 +166,8 @@ int dl_verify_certificate(const struct dl_tables *t, const struct dl_verify_opti
  * connections were granted?  Both are of one fabric; `before` may have other entries
  * and maps.  0, -ENOMEM or -EPROTO as dl_verify().
  */
-int dl_verify_granted(const struct dl_tables *t, const struct dl_tables *before, bool *safe);
+int dl_verify_granted(const struct dl_tables *t, const struct dl_tables *before, bool adapters_only,
+		      bool *safe);
 
 /* ---- states between two sets of tables -------------------------------------- */
 

@@ -23,6 +23,8 @@ struct reading {
 	bool clean;	  /* ibqueryerrors' summary without a bad node */
 };
 
+#define COUNTERS_MOST (UINT64_MAX >> 6) /* so that sums of several fit, and JSON's integers */
+
 /* Larger values win: the same counter comes with 32 and with 64 bits. */
 static void counters_take(struct reading *r, uint32_t port, const char *name, size_t len,
 			  uint64_t value)
@@ -37,6 +39,7 @@ static void counters_take(struct reading *r, uint32_t port, const char *name, si
 			return;
 		r->c->nknown += !r->c->known[port];
 		r->c->known[port] = true;
+		value = value < COUNTERS_MOST ? value : COUNTERS_MOST;
 		if (value > r->c->value[port][i])
 			r->c->value[port][i] = value;
 		return;
@@ -93,14 +96,22 @@ static int counters_read_port_line(struct reading *r, struct dl_text *t)
 	return 0;
 }
 
-/* "# Port counters: Lid 3 port 1 (...)"; other comments are none of ours. */
+/* "# Port counters: Lid 3 port 1 (...)", "## Summary: 32 nodes checked, ..." or a comment. */
 static int counters_read_heading(struct reading *r, struct dl_text *t)
 {
 	uint64_t lid, number;
 	uint32_t end;
 	int err;
 
-	r->clean |= strstr(t->at, "nodes checked, 0 bad nodes found") != NULL;
+	if (dl_text_take_string(t, "## Summary:")) {
+		r->clean |= strstr(t->at, ", 0 bad nodes found") != NULL;
+		err = dl_text_number(t, 10, UINT32_MAX, "a number of nodes", &number);
+		r->c->nodes = err ? 0 : number;
+		return err;
+	}
+	if (strstr(t->at, " PMA query failures") && dl_text_take_string(t, "##") &&
+	    !dl_text_take_string(t, "0 "))
+		r->c->nodes = 0;
 	t->at = strstr(t->at, "Lid ");
 	if (!t->at)
 		return 0;

@@ -26,6 +26,7 @@ struct avoid_line {
 	uint32_t line;
 	uint64_t guid; /* 0: by name */
 	uint8_t port;  /* 0: a switch */
+	bool quoted;   /* a name if there is one like that, even if it looks like a GUID */
 	char *name;
 };
 
@@ -61,26 +62,44 @@ static bool avoid_split_port(char *text, uint8_t *port)
 	return true;
 }
 
+/*
+ * The quote that ends a name: the first one behind which there is nothing but a cable's
+ * port and a comment.  Names may have quotes.
+ */
+static char *avoid_find_quote(char *name, bool cable)
+{
+	char *first = strchr(name, '"');
+
+	for (char *end = first; end; end = strchr(end + 1, '"')) {
+		const char *rest = end + 1 + (cable ? strspn(end + 1, "/0123456789") : 0);
+
+		if (!rest[strspn(rest, " \t")] ||
+		    (strchr(" \t", *rest) && rest[strspn(rest, " \t")] == '#'))
+			return end;
+	}
+	return first;
+}
+
 static int avoid_read_line(struct dl_text *t, struct dl_route_avoid *a)
 {
 	struct avoid_line l = { .line = t->line };
-	bool cable = dl_text_take_string(t, "cable "), quoted;
+	bool cable = dl_text_take_string(t, "cable ");
 	char *name, *rest;
 
 	if (!cable && !dl_text_take_string(t, "switch "))
 		return dl_text_expected(t, "\"cable NAME/PORT\" or \"switch NAME\"");
-	quoted = dl_text_take(t, '"');
-	name = t->at + (quoted ? 0 : strspn(t->at, " \t"));
-	rest = quoted ? strchr(name, '"') : name;
+	l.quoted = dl_text_take(t, '"');
+	name = t->at + (l.quoted ? 0 : strspn(t->at, " \t"));
+	rest = l.quoted ? avoid_find_quote(name, cable) : name;
 	if (!rest)
 		return dl_text_error(t, "a name without its closing quote");
-	if (quoted)
+	if (l.quoted)
 		*rest++ = '\0';
 	avoid_end(rest);
 	if (cable && !avoid_split_port(rest, &l.port))
 		return dl_text_error(t, "expected NAME/PORT, with a port from 1 to %u",
 				     DL_FABRIC_MAX_PORTS);
-	if (!*name || (quoted && *rest))
+	if (!*name || (l.quoted && *rest))
 		return dl_text_error(t, "expected the name of one switch");
 	if (strncmp(name, "0x", 2) || *dl_number_scan(name, 0, &l.guid))
 		l.guid = 0;
@@ -241,7 +260,7 @@ static uint32_t avoid_find_node(const struct avoid_line *l, const struct dl_fabr
 	uint32_t found = DL_NONE;
 
 	*ambiguous = false;
-	if (l->guid)
+	if (l->guid && !l->quoted)
 		return dl_fabric_find_guid(f, l->guid);
 	for (uint32_t node = 0; node < f->nnodes; node++) {
 		if (strcmp(dl_fabric_node_name(f, node), l->name) &&
@@ -250,6 +269,8 @@ static uint32_t avoid_find_node(const struct avoid_line *l, const struct dl_fabr
 		*ambiguous |= found != DL_NONE;
 		found = node;
 	}
+	if (found == DL_NONE && l->guid)
+		return dl_fabric_find_guid(f, l->guid);
 	return *ambiguous ? DL_NONE : found;
 }
 

@@ -19,10 +19,15 @@
  * spared; 4. then round by round, of each ring, the slow hop taken out that is busier than
  * all hops without a slow cable; 5. nothing but turns.
  *
- * While a slow cable takes a packet, others wait behind it: the emulator carries less across
- * slow cables than their rate.  So of the trials whose busiest channel is no busier than
- * those of 1 and 2, the one is used that is best if slow cables carry SLOW_SHARE; and where
- * that hardly differs, the one in which packets hold each other up the least, weigh_waits().
+ * A packet for a slow cable holds up those behind it in the buffer where it waits, though
+ * their cables may be idle.  So a buffer has a load, too: the time for which packets are the
+ * first in it, by the same measure.  The cost of a trial is the sum over all cables of the
+ * larger load, of the channel or of the buffer behind it, to the power of 8: the busiest
+ * ones count, and how many they are.  Emulated, what a fabric carries goes by its eighth root
+ * to within some 10 per cent.  Of 1 and 2, whose packets avoid each slow cable that is not
+ * the only way, the cheapest one is used, unless another trial costs less by that much; or
+ * less at all, without a busier buffer, than one that uses slow cables, too.  In no case is
+ * a trial used whose busiest channel is busier than those of 1 and 2.
  *
  * So the result carries at least what the fabric carries without its slow cables, and with
  * all cables alike.  It depends on the arguments alone.  A fabric without slow cables is
@@ -37,9 +42,8 @@
 #include "route/internal.h"
 
 #define ROUNDS 3
-#define SLOW_SHARE 0.9 /* of its rate that a slow cable carries: see Measure */
-#define HARDLY 0.88    /* the ratio of two costs that hardly differ */
-#define BUSY 0.9       /* of the load that 1 and 2 carry: there, waiting is compared */
+#define EQUAL (1 + 1e-9) /* but for rounding */
+#define GAIN 0.4 /* 0.89 to the power of 8, of the cost without slow cables: they are used */
 
 /* ---- turns --------------------------------------------------------------- */
 
@@ -77,18 +81,20 @@ struct weigh {
 	struct dl_torus_speeds speeds;
 	bool *slow;	   /* by switch * DL_TORUS_DIRS + direction: has the hop a slow cable? */
 	double *load;	   /* ... its load in the last trial */
+	double *held;	   /* of each buffer, by the port that sends there */
 	double rest;	   /* the busiest of all other hops */
 	double limit;	   /* no plan with a busier channel is used */
+	double enough;	   /* nor one that uses slow cables and costs more */
 	bool *among;	   /* by port: those of adapters, which send to each other */
 	uint32_t *busiest; /* by ring of a dimension: the hop to take out, or DL_NONE */
 };
 
 struct weigh_plan {
-	bool alike, spare;
-	uint32_t *out, nout; /* cables out of use, by a port */
-	double load;	     /* of the busiest channel */
-	double cost;	     /* the same, where slow cables carry less */
-	double waits;	     /* weigh_waits() */
+	bool alike, spare, slow; /* slow: packets use slow cables */
+	uint32_t *out, nout;	 /* cables out of use, by a port */
+	double load;		 /* of the busiest channel */
+	double held;		 /* of the busiest buffer */
+	double cost;		 /* of all: see above */
 };
 
 /* Route by a plan. */
@@ -117,24 +123,12 @@ static int weigh_route(const struct weigh *w, const struct weigh_plan *plan, boo
 	return err;
 }
 
-/*
- * How much packets hold each other up at this part of the load at which a channel with the
- * load `limit` is full.  A channel is a queue M/M/1: a packet waits for time * busy /
- * (1 - busy), and each one that waits holds up others behind it for its own time.
- */
-static double weigh_waits(const struct weigh *w, const struct dl_tables_load *load, double limit)
+/* To the power of 8. */
+static double weigh_power(double x)
 {
-	const struct dl_fabric *f = w->p->whole->fabric;
-	double sum = 0;
-
-	for (uint32_t p = 0; p < f->nports; p++) {
-		double time = 1.0 / w->speeds.rate[p];
-		double busy = load->flows[p] * time * BUSY / limit;
-
-		if (dl_fabric_joins_switches(f, p))
-			sum += load->flows[p] * time * time * busy / (1 - busy);
-	}
-	return sum;
+	x *= x;
+	x *= x;
+	return x * x;
 }
 
 /* The loads of all hops, and of the busiest channel. */
@@ -142,25 +136,25 @@ static void weigh_loads(struct weigh *w, const struct dl_tables_load *load, stru
 {
 	const struct dl_torus *t = w->p->whole;
 	const struct dl_fabric *f = t->fabric;
-	double cost;
 
-	plan->load = plan->cost = 0;
+	plan->load = plan->held = plan->cost = 0;
+	plan->slow = false;
 	w->rest = 0;
 	for (uint32_t p = 0; p < f->nports; p++) {
 		double here = load->flows[p] / (double)w->speeds.rate[p];
 		unsigned int dir = t->port_dir[p];
 
+		plan->held = w->held[p] > plan->held ? w->held[p] : plan->held;
+		plan->cost += weigh_power(here > w->held[p] ? here : w->held[p]);
 		if (!dl_fabric_joins_switches(f, p))
 			continue;
-		cost = w->speeds.slow[p] ? here / SLOW_SHARE : here;
 		plan->load = here > plan->load ? here : plan->load;
-		plan->cost = cost > plan->cost ? cost : plan->cost;
+		plan->slow |= w->speeds.slow[p] && load->flows[p];
 		if ((dir == DL_TORUS_DIRS ||
 		     !w->slow[f->nodes[f->ports[p].node].sw * DL_TORUS_DIRS + dir]) &&
 		    here > w->rest)
 			w->rest = here;
 	}
-	plan->waits = weigh_waits(w, load, plan->load < w->limit ? plan->load : w->limit);
 	for (uint32_t hop = 0; hop < f->nswitches * DL_TORUS_DIRS; hop++) {
 		uint32_t sw = hop / DL_TORUS_DIRS, first = f->nodes[f->switches[sw]].first_port;
 		const uint8_t *ports = dl_torus_group(t, sw, hop % DL_TORUS_DIRS);
@@ -181,9 +175,9 @@ static int weigh_trial(struct weigh *w, struct weigh_plan *plan)
 	struct dl_tables_load load;
 	int err = weigh_route(w, plan, true, &r);
 
-	plan->load = plan->cost = plan->waits = INFINITY;
+	plan->load = plan->held = plan->cost = INFINITY;
 	if (!err && !r.report.timed_out) {
-		err = dl_tables_load_count(r.tables, NULL, w->among, NULL, &load);
+		err = dl_tables_load_hold(r.tables, w->among, w->speeds.rate, w->held, &load);
 		if (!err) {
 			weigh_loads(w, &load, plan);
 			dl_tables_load_release(&load);
@@ -243,14 +237,17 @@ static int weigh_try(struct weigh *w, struct weigh_plan *plan, struct weigh_plan
 {
 	uint32_t *own = best->out;
 	int err = weigh_trial(w, plan);
+	double enough = plan->slow ? plan->cost : GAIN * plan->cost;
+	bool gains = plan->cost <= GAIN * best->cost ||
+		     (plan->cost < best->cost && plan->held <= best->held * EQUAL);
 	bool better = plan->load <= w->limit &&
-		      (plan->cost < HARDLY * best->cost ||
-		       (plan->waits < best->waits && HARDLY * plan->cost <= best->cost));
+		      (bounds ? plan->cost <= best->cost * EQUAL || plan->load < w->limit :
+				gains && plan->cost <= w->enough);
 
-	if (bounds)
-		better = plan->load < w->limit || better;
 	if (bounds && plan->load < w->limit)
 		w->limit = plan->load;
+	if (bounds && !plan->alike && enough < w->enough)
+		w->enough = enough;
 	if (!err && better) {
 		*best = *plan;
 		best->out = memcpy(own, plan->out, plan->nout * sizeof(*own));
@@ -280,7 +277,7 @@ static int weigh_search(struct weigh *w, struct weigh_plan *best)
 	struct weigh_plan plan = { .alike = true };
 	int err;
 
-	best->load = best->cost = best->waits = w->limit = INFINITY;
+	best->load = best->cost = w->limit = w->enough = INFINITY;
 	/* What cannot go out may be listed in each round. */
 	best->out = dl_arena_array(&w->arena, (ROUNDS + 1ul) * f->nports + 1, sizeof(*best->out));
 	plan.out = dl_arena_array(&w->arena, (ROUNDS + 1ul) * f->nports + 1, sizeof(*plan.out));
@@ -347,9 +344,10 @@ int dl_route_weigh(struct dl_route_pass *p)
 	if (!err && w.speeds.nslow && dl_route_input_sound(p)) {
 		w.slow = dl_arena_array(&w.arena, hops, sizeof(*w.slow));
 		w.load = dl_arena_array(&w.arena, hops, sizeof(*w.load));
+		w.held = dl_arena_array(&w.arena, t->fabric->nports + 1ul, sizeof(*w.held));
 		w.busiest = dl_arena_array(&w.arena, t->nsites + 1ul, sizeof(*w.busiest));
 		w.among = dl_arena_array(&w.arena, t->fabric->nports + 1ul, sizeof(*w.among));
-		if (!w.slow || !w.load || !w.busiest || !w.among)
+		if (!w.slow || !w.load || !w.held || !w.busiest || !w.among)
 			err = -ENOMEM;
 		for (uint32_t i = 0; !err && i < t->fabric->nports; i++)
 			w.among[i] = t->fabric->ports[i].num && t->fabric->ports[i].lid;

@@ -22,9 +22,23 @@ struct counter {
 	struct dl_tables_paths *own, *other; /* other NULL: there are none */
 	uint64_t *sources;		     /* by switch: end ports that send from it */
 	uint64_t *gathered;		     /* by switch: packets that leave it */
+	const uint32_t *rate;		     /* by port; NULL: nothing is held */
+	double *held;			     /* dl_tables_load_hold() */
 	/* Of LIDs for which both tables agree, or there is one; of the others by each, and both. */
 	struct sums same, mine, theirs, common;
 };
+
+/* Packets of a switch stand before its output, and those that come to the next one before that's. */
+static void load_hold(struct counter *c, const struct dl_tables_paths *p, uint32_t s)
+{
+	const struct dl_fabric *f = p->t->fabric;
+	uint32_t out = p->out[s], next = p->next[out];
+
+	if (c->sources[s])
+		c->held[f->nodes[f->switches[s]].first_port] += 1.0 / c->rate[out];
+	if (next != DL_NONE)
+		c->held[out] += (double)c->gathered[s] / c->rate[p->out[next]];
+}
 
 /* Add the packets to a LID that `p` delivers, and so does `also` (NULL: any). */
 static void load_add_up(struct counter *c, const struct dl_tables_paths *p,
@@ -41,6 +55,8 @@ static void load_add_up(struct counter *c, const struct dl_tables_paths *p,
 	for (uint32_t i = p->norder; i--;) {
 		uint32_t s = p->order[i], out = p->out[s];
 
+		if (c->rate)
+			load_hold(c, p, s);
 		if (p->next[out] == DL_NONE) {
 			to->pairs += c->gathered[s];
 			continue;
@@ -133,27 +149,44 @@ static int load_finish(struct counter *c, struct dl_tables_load *l)
 	return 0;
 }
 
-int dl_tables_load_count(const struct dl_tables *t, const struct dl_tables *other,
-			 const bool *among, const struct dl_log *log, struct dl_tables_load *out)
+/* Of all LIDs. */
+static int load_run(struct counter *c, const struct dl_tables *t, const struct dl_tables *other,
+		    const bool *among, const struct dl_log *log, struct dl_tables_load *out)
 {
 	const struct dl_fabric *f = t->fabric;
 	struct dl_arena arena = { 0 };
-	struct counter c = { 0 };
-	int err = counter_init(&c, &arena, t, other, among);
+	int err = counter_init(c, &arena, t, other, among);
 
 	for (uint32_t lid = 1; !err && lid <= f->top_lid; lid++) {
 		if (lid % DL_TABLES_PATHS_BLOCK == 0)
 			dl_progress(log, "counting load", " LIDs", lid, f->top_lid);
 		if (f->lid_port[lid] != DL_NONE && (!among || among[f->lid_port[lid]]))
-			count_lid(&c, lid);
+			count_lid(c, lid);
 	}
 	dl_progress(log, "counting load", " LIDs", 1, 1);
 	if (!err)
-		err = load_finish(&c, out);
-	dl_tables_paths_free(c.own);
-	dl_tables_paths_free(c.other);
+		err = load_finish(c, out);
+	dl_tables_paths_free(c->own);
+	dl_tables_paths_free(c->other);
 	dl_arena_free(&arena);
 	return err;
+}
+
+int dl_tables_load_count(const struct dl_tables *t, const struct dl_tables *other,
+			 const bool *among, const struct dl_log *log, struct dl_tables_load *out)
+{
+	struct counter c = { 0 };
+
+	return load_run(&c, t, other, among, log, out);
+}
+
+int dl_tables_load_hold(const struct dl_tables *t, const bool *among, const uint32_t *rate,
+			double *held, struct dl_tables_load *out)
+{
+	struct counter c = { .rate = rate, .held = held };
+
+	memset(held, 0, t->fabric->nports * sizeof(*held));
+	return load_run(&c, t, NULL, among, NULL, out);
 }
 
 void dl_tables_load_release(struct dl_tables_load *l)

@@ -92,7 +92,7 @@ int dl_transition_interrupted(struct dl_transition *t, struct dl_transition_wave
 	return err;
 }
 
-/* Does the path SL of a port to any LID change? */
+/* Does the path SL of a port to any adapter change? */
 static bool interrupted_changes_sl(const struct dl_transition *t, uint32_t port)
 {
 	bool changes = false;
@@ -100,8 +100,10 @@ static bool interrupted_changes_sl(const struct dl_transition *t, uint32_t port)
 	for (uint32_t lid = 1; lid <= t->opened->top_lid && !changes; lid++) {
 		unsigned int was = dl_tables_path_sl(t->held, port, lid);
 		unsigned int is = dl_tables_path_sl(t->opened, port, lid);
+		uint32_t to = t->opened->fabric->lid_port[lid];
 
-		changes = was != is && was != DL_TABLES_NO_SL && is != DL_TABLES_NO_SL;
+		changes = was != is && was != DL_TABLES_NO_SL && is != DL_TABLES_NO_SL &&
+			  to != DL_NONE && t->opened->fabric->ports[to].num;
 	}
 	return changes;
 }

@@ -137,7 +137,9 @@ static void waves_leave(struct waves *w)
 /* Forget a plan, but for the pairs that must reconnect. */
 static void waves_restart(struct waves *w)
 {
-	uint64_t pairs = w->out->reconnect_pairs;
+	struct dl_transition_waves kept = { .reconnect_pairs = w->out->reconnect_pairs,
+					    .reconnect_adapters = w->out->reconnect_adapters,
+					    .safe = true };
 
 	waves_leave(w);
 	dl_transition_waves_release(w->out);
@@ -149,8 +151,7 @@ static void waves_restart(struct waves *w)
 			     .wanted = w->wanted,
 			     .nwanted = w->nwanted,
 			     .wanted_cap = w->wanted_cap };
-	w->out->reconnect_pairs = pairs;
-	w->out->safe = true;
+	*w->out = kept;
 }
 
 /* With groups in one way: 0, or -ELOOP if they do not fit. */
@@ -194,8 +195,8 @@ static int waves_try_again(struct waves *w, struct dl_transition *t, enum waves_
 	bool better;
 	int err;
 
-	memset(w->out, 0, sizeof(*w->out));
-	w->out->reconnect_pairs = first.reconnect_pairs;
+	*w->out = (struct dl_transition_waves){ .reconnect_pairs = first.reconnect_pairs,
+						.reconnect_adapters = first.reconnect_adapters };
 	err = waves_try_groups(w, t, groups);
 	better = !err && w->out->safe && w->out->pairs_interrupted < first.pairs_interrupted;
 	dl_transition_waves_release(better ? &first : w->out);
@@ -234,19 +235,22 @@ static int waves_try_empty(struct waves *w, struct dl_transition *t)
 /* ---- path SLs -------------------------------------------------------------------- */
 
 /* How many pairs must reconnect, as the new tables are not safe with the SLs of before? */
-static int waves_reconnect(const struct dl_transition *t, uint64_t *pairs)
+static int waves_reconnect(const struct dl_transition *t, struct dl_transition_waves *out)
 {
 	struct dl_tables_changes sls = { 0 };
 	struct dl_fabric_match itself;
-	bool safe = true;
+	bool safe = true, own = true;
 	int err = dl_fabric_match(t->held->fabric, t->opened->fabric, &itself);
 
 	if (!err)
 		err = dl_tables_compare_sls(t->held, t->opened, &itself, &sls);
 	dl_fabric_match_release(&itself);
 	if (!err && sls.changed)
-		err = dl_verify_granted(t->opened, t->held, &safe);
-	*pairs = safe ? 0 : sls.changed;
+		err = dl_verify_granted(t->opened, t->held, false, &safe);
+	if (!err && !safe)
+		err = dl_verify_granted(t->opened, t->held, true, &own);
+	out->reconnect_pairs = safe ? 0 : sls.changed;
+	out->reconnect_adapters = !own;
 	return err;
 }
 
@@ -257,7 +261,7 @@ static int waves_grants_late(const struct dl_transition *t, bool *late)
 	int err = 0;
 
 	if (t->opened->psl && !dl_tables_same_vls(t->held, t->opened))
-		err = dl_verify_granted(t->held, t->opened, &safe);
+		err = dl_verify_granted(t->held, t->opened, false, &safe);
 	*late = !safe;
 	return err;
 }
@@ -294,7 +298,7 @@ int dl_transition_waves(struct dl_transition *t, uint64_t work, struct dl_transi
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	err = waves_reconnect(t, &out->reconnect_pairs);
+	err = waves_reconnect(t, out);
 	if (!err && (!work || t->maps_changed || out->reconnect_pairs))
 		ways = 0;
 	if (!err)

@@ -33,7 +33,8 @@ int dl_verify_add_granted(struct dl_verify_net *net, const struct dl_tables *bef
 	return err;
 }
 
-int dl_verify_granted(const struct dl_tables *t, const struct dl_tables *before, bool *safe)
+int dl_verify_granted(const struct dl_tables *t, const struct dl_tables *before, bool adapters_only,
+		      bool *safe)
 {
 	struct dl_tables own = *t;
 	struct dl_verify_options o;
@@ -50,6 +51,7 @@ int dl_verify_granted(const struct dl_tables *t, const struct dl_tables *before,
 	err = dl_verify_net_init(&net, &arena, &own, &o);
 	if (!err)
 		err = dl_verify_unicast(&net, NULL, 0);
+	o.adapters_only = adapters_only;
 	if (!err)
 		err = dl_verify_add_granted(&net, before, &o);
 	if (!err)

@@ -128,11 +128,12 @@ echo 'qos_swe_high_limit 256' >opensm.conf
 ends 2 'opensm.conf:1: "256": expected a high limit' /dev/null route t.net -o v.dls --opensm-conf opensm.conf
 ends 2 'proven and any-SL' /dev/null route t.net -o v.dls --avoid avoid --mode classic
 # Growth.
+"$dateline" gen 7 4 1 -q -o long
 "$dateline" gen 5 4 3 -q -o g
-for run in '0 y proven' '1 x proven' '0 x any-sl'; do
-	read -r want dim mode <<<"$run"
-	"$dateline" grow g.net --torus-config g.torus.conf --dim "$dim" --mode "$mode" -q \
-		-o grown >/dev/null
+for run in '0 g y proven' '0 g x proven' '0 g x any-sl' '1 long x proven'; do
+	read -r want net dim mode <<<"$run"
+	"$dateline" grow "$net.net" --torus-config "$net.torus.conf" --dim "$dim" --mode "$mode" \
+		-q -o grown >/dev/null
 	[[ $? == "$want" ]] || { echo "FAILED: grow $run"; failed=$((failed + 1)); }
 done
 # Names that do not go by coordinates: new ones are different.

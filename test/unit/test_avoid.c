@@ -404,10 +404,49 @@ static void every_bad_line_is_named(void **state)
 	}
 }
 
+/* A line can name what is printed in quotes, whatever it is. */
+static void odd_names_can_be_listed(void **state)
+{
+	const char *names[] = { "rack 7 # 2", "a \"b\" c",     "\"",   NULL, "sw port 3",
+				" x\t",	      "cable \"S\"/1", "\"/#", "#" };
+	struct grid_fabric g = { .grid = { .radix = { 3, 3, 1 } }, .hosts = 1, .parallel = 1 };
+	struct dl_route_avoided *out;
+	struct dl_route_avoid *list;
+	struct dl_fabric *f;
+	char text[256], guid[20];
+	unsigned int errors;
+
+	(void)state;
+	grid_build(&g);
+	f = g.fabric;
+	snprintf(guid, sizeof(guid), "0x%llx",
+		 (unsigned long long)dl_fabric_switch_node(f, 0)->guid);
+	names[3] = guid;
+	for (uint32_t sw = 0; sw < f->nswitches; sw++)
+		assert_int_equal(dl_fabric_set_desc(f, f->switches[sw], names[sw]), 0);
+	for (uint32_t sw = 0; sw < f->nswitches; sw++) {
+		snprintf(text, sizeof(text),
+			 "cable \"%s\"/2 # \"why\"\nswitch \"%s\"\nswitch \"%s\"\nswitch %s\n",
+			 dl_fabric_node_name(f, f->switches[sw]),
+			 dl_fabric_node_name(f, f->switches[sw]), guid, guid);
+		assert_int_equal(avoid_read(text, &list, &errors), 0);
+		assert_int_equal(dl_route_avoid_resolve(list, f, &out), 0);
+		assert_int_equal(out->items[0].sw, sw);
+		assert_int_equal(out->items[0].number, 2);
+		assert_int_equal(out->items[1].sw, sw);
+		assert_int_equal(out->items[2].sw, 3);
+		assert_int_equal(out->items[3].sw, 0);
+		dl_route_avoided_free(out);
+		dl_route_avoid_free(list);
+	}
+	grid_free(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_avoided_is_not_used),
+		cmocka_unit_test(odd_names_can_be_listed),
 		cmocka_unit_test(every_bad_line_is_named),
 	};
 

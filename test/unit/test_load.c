@@ -279,6 +279,55 @@ static int follow(const struct dl_tables *t, uint32_t src, uint16_t lid, uint64_
 	return -1;
 }
 
+/* How long packets are the first of their buffer: packet by packet. */
+static void compare_held(const struct dl_tables *t, const bool *among)
+{
+	const struct dl_fabric *f = t->fabric;
+	uint32_t *rate = calloc(f->nports + 1, sizeof(*rate));
+	double *want = calloc(f->nports + 1, sizeof(*want)), *have = malloc((f->nports + 1) * 8);
+	bool *done = malloc(f->nswitches + 1);
+	struct dl_tables_load load;
+
+	for (uint32_t p = 0; p < f->nports; p++)
+		rate[p] = 1 + p % 7;
+	for (uint32_t lid = 1; lid <= f->top_lid; lid++) {
+		uint32_t dst = f->lid_port[lid];
+
+		memset(done, 0, f->nswitches);
+		for (uint32_t src = 0; dst != DL_NONE && (!among || among[dst]) && src < f->nports;
+		     src++) {
+			uint32_t at = dl_fabric_sender_switch(f, src), before = DL_NONE;
+
+			if ((among && !among[src]) || at == DL_NONE ||
+			    follow(t, f->nodes[f->switches[at]].first_port, lid, NULL) < 0)
+				continue;
+			for (bool last = false; !last;) {
+				uint32_t port = f->nodes[f->switches[at]].first_port +
+						dl_tables_lft(t, at, lid);
+
+				if (before == DL_NONE && !done[at])
+					want[f->nodes[f->switches[at]].first_port] +=
+						1.0 / rate[port];
+				if (before == DL_NONE)
+					done[at] = true;
+				else if (src != dst)
+					want[before] += 1.0 / rate[port];
+				before = port;
+				last = port == dst || f->ports[port].peer == dst;
+				at = last ? at : dl_fabric_peer_switch(f, port);
+			}
+		}
+	}
+	assert_int_equal(dl_tables_load_hold(t, among, rate, have, &load), 0);
+	for (uint32_t p = 0; p < f->nports; p++)
+		assert_true(want[p] - have[p] < 1e-9 && have[p] - want[p] < 1e-9);
+	dl_tables_load_release(&load);
+	free(rate);
+	free(want);
+	free(have);
+	free(done);
+}
+
 static void compare(const struct dl_tables *t, const struct dl_tables *other, const bool *among)
 {
 	const struct dl_fabric *f = t->fabric;
@@ -336,6 +385,8 @@ static void compare(const struct dl_tables *t, const struct dl_tables *other, co
 	assert_int_equal(have.busiest, want.busiest);
 	assert_int_equal(have.common_busiest, want.common_busiest);
 	dl_tables_load_release(&have);
+	if (!other)
+		compare_held(t, among);
 	free(flows);
 	free(common);
 	free(theirs);

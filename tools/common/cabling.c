@@ -100,8 +100,8 @@ static json_t *cabling_end(const struct cabling *c, uint32_t port)
 	uint32_t planned = c->planned[p->node];
 
 	return json_pack("{s:o, s:i}", "name",
-			 tool_json_text(planned == DL_NONE ? dl_fabric_node_name(c->now, p->node) :
-							     dl_fabric_node_name(c->plan, planned)),
+			 planned == DL_NONE ? tool_json_name(c->now, p->node) :
+					      tool_json_name(c->plan, planned),
 			 "port", p->num);
 }
 

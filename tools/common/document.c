@@ -97,10 +97,23 @@ json_t *tool_json_port(const struct dl_fabric *f, uint32_t port)
 			 f->ports[port].num);
 }
 
+json_t *tool_json_name(const struct dl_fabric *f, uint32_t node)
+{
+	const char *name = dl_fabric_node_name(f, node);
+	char shared[256];
+
+	for (uint32_t other = 0; other < f->nnodes; other++) {
+		if (other == node || strcmp(dl_fabric_node_name(f, other), name))
+			continue;
+		snprintf(shared, sizeof(shared), "%.200s 0x%016" PRIx64, name, f->nodes[node].guid);
+		return tool_json_text(shared);
+	}
+	return tool_json_text(name);
+}
+
 json_t *tool_json_named_port(const struct dl_fabric *f, uint32_t port)
 {
-	return json_pack("{s:o, s:i}", "name",
-			 tool_json_text(dl_fabric_node_name(f, f->ports[port].node)), "port",
+	return json_pack("{s:o, s:i}", "name", tool_json_name(f, f->ports[port].node), "port",
 			 f->ports[port].num);
 }
 

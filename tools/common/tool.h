@@ -231,8 +231,12 @@ int tool_json_read(const char *path, const struct dl_log *log, json_t **out);
 /* Names are free text; JSON takes UTF-8 only: what is not becomes "?"s. */
 json_t *tool_json_text(const char *text);
 
-/* "0x..."; {guid, name}; {guid, port}, or null for DL_NONE; {name, port}. */
+/*
+ * "0x..."; a name, with the GUID if others have it, too; {guid, name}; {guid, port}, or null
+ * for DL_NONE; {name, port}.
+ */
 json_t *tool_json_guid(const struct dl_fabric *f, uint32_t node);
+json_t *tool_json_name(const struct dl_fabric *f, uint32_t node);
 json_t *tool_json_node(const struct dl_fabric *f, uint32_t node);
 json_t *tool_json_port(const struct dl_fabric *f, uint32_t port);
 json_t *tool_json_named_port(const struct dl_fabric *f, uint32_t port);

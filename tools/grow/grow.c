@@ -59,7 +59,7 @@ static const struct tool_usage usage = {
 	       "again, 2 bad usage or input, 3 no memory or no space.",
 };
 
-#define PORT(p) "{" p "name} port {" p "port}"
+#define PORT(p) "\"{" p "name}\" port {" p "port}"
 
 static void grow_print_step(const json_t *step, FILE *to)
 {
@@ -72,16 +72,18 @@ static void grow_print_step(const json_t *step, FILE *to)
 			(unsigned int)tool_int_at(step, "step"));
 	tool_print(
 		to, step,
-		"{*place}  place {}\n{/}"
+		"{*place}  place \"{}\"\n{/}"
 		"{*unplug}  unplug " PORT("from.") " - " PORT(
 			"to.") "\n{/}"
 			       "{*move}  move the cable of " PORT("stays.") " from " PORT("from.") " to " PORT(
 				       "to.") "\n{/}"
 					      "{*plug}  plug " PORT("from.") " - " PORT(
 						      "to.") "\n{/}"
-							     "{*cut_off}  cut off: {}\n{/}");
+							     "{*cut_off}  cut off: \"{}\"\n{/}");
 	if (tool_true_at(step, "configuration"))
-		tool_print(to, step, "  path SLs of {sl_changes#pair} of adapters change\n");
+		tool_print(to, step,
+			   "  path SLs of {sl_changes#pair} of adapters change, and of "
+			   "{switch_sl_changes} with a switch's own port\n");
 	if (tool_int_at(step, "pairs_interrupted"))
 		tool_print(to, step, "  {pairs_interrupted#pair} interrupted\n");
 	transition_print_interrupted(step, to);
@@ -89,7 +91,7 @@ static void grow_print_step(const json_t *step, FILE *to)
 		fprintf(to, "  restart what runs between them when this step is done%s\n",
 			tool_int_at(step, "reconnect_pairs") ? "; until then it is not safe" :
 							       "; until then it is safe");
-	tool_print(to, step, "{*restart}    {}\n{/}");
+	tool_print(to, step, "{*restart}    \"{}\"\n{/}");
 	if (!tool_true_at(step, "safe"))
 		fprintf(to, "  NOT SAFE\n");
 }

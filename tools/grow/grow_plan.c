@@ -65,6 +65,14 @@ static uint64_t grow_guid(const struct dl_fabric *f, const uint32_t c[DL_TORUS_D
 	return guid;
 }
 
+static bool grow_has_name(const struct dl_fabric *f, const char *name)
+{
+	for (uint32_t i = 0; i < f->nnodes; i++)
+		if (!strcmp(dl_fabric_node_name(f, i), name))
+			return true;
+	return false;
+}
+
 /* A new switch (host 0) or its n-th adapter, like a node that is there. */
 static int grow_add_node(struct grow_plan *p, uint32_t like, const uint32_t c[DL_TORUS_DIMS],
 			 uint32_t host, uint32_t *node)
@@ -79,11 +87,9 @@ static int grow_add_node(struct grow_plan *p, uint32_t like, const uint32_t c[DL
 	if (host)
 		snprintf(name + len, sizeof(name) - len, "_%u", host);
 	/* Names need not go by coordinates. */
-	for (uint32_t i = 0, n = f->nnodes; i < n; i++)
-		if (!strcmp(dl_fabric_node_name(f, i), name)) {
-			dl_text_append(name, sizeof(name), "_new");
-			break;
-		}
+	len = strlen(name);
+	for (unsigned int i = 1; grow_has_name(f, name); i++)
+		snprintf(name + len, sizeof(name) - len, i == 1 ? "_new" : "_new%u", i);
 	err = dl_fabric_add_node(f, from.type, from.nports, guid, name, node);
 	if (!err)
 		err = dl_fabric_set_desc(f, *node, name);

@@ -202,7 +202,7 @@ static json_t *grow_names(const struct dl_fabric *in, const struct dl_fabric *no
 	for (uint32_t i = 0; i < in->nnodes; i++)
 		if (dl_fabric_is_switch(in, i) == switches &&
 		    dl_fabric_find_guid(not_in, in->nodes[i].guid) == DL_NONE)
-			json_array_append_new(list, tool_json_text(dl_fabric_node_name(in, i)));
+			json_array_append_new(list, tool_json_name(in, i));
 	return list;
 }
 
@@ -232,26 +232,34 @@ static int grow_avoid(const struct grow_walk *w, uint32_t was, uint32_t is,
 
 /* ---- what it means ------------------------------------------------------- */
 
-/* Pairs of adapters and routers whose path SL is another one, and the names of these. */
-static uint64_t grow_count_sls(const struct dl_tables *a, const struct dl_tables *b, json_t *names)
+/*
+ * Pairs whose path SL is another one: of adapters and routers, with the names of these, and
+ * those with a switch's own port.
+ */
+static void grow_count_sls(const struct dl_tables *a, const struct dl_tables *b, json_t *step)
 {
 	const struct dl_fabric *f = a->fabric;
-	uint64_t n = 0;
+	json_t *names = json_array();
+	uint64_t n = 0, own = 0;
 
 	for (uint32_t from = 0; from < f->nports; from++) {
 		uint64_t before = n;
 
-		for (uint32_t lid = 1;
-		     f->ports[from].num && f->ports[from].lid && lid <= f->top_lid; lid++)
-			if (f->lid_port[lid] != DL_NONE && f->lid_port[lid] != from &&
-			    f->ports[f->lid_port[lid]].num)
-				n += dl_tables_path_sl(a, from, lid) !=
-				     dl_tables_path_sl(b, from, lid);
+		for (uint32_t lid = 1; f->ports[from].lid && lid <= f->top_lid; lid++) {
+			uint32_t to = f->lid_port[lid];
+
+			if (to == DL_NONE || to == from ||
+			    dl_tables_path_sl(a, from, lid) == dl_tables_path_sl(b, from, lid))
+				continue;
+			n += f->ports[from].num && f->ports[to].num;
+			own += !f->ports[from].num || !f->ports[to].num;
+		}
 		if (n != before)
-			json_array_append_new(
-				names, tool_json_text(dl_fabric_node_name(f, f->ports[from].node)));
+			json_array_append_new(names, tool_json_name(f, f->ports[from].node));
 	}
-	return n;
+	json_object_update_new(step,
+			       json_pack("{s:o, s:I, s:I}", "restart", names, "sl_changes",
+					 (json_int_t)n, "switch_sl_changes", (json_int_t)own));
 }
 
 /* The change from one set of tables to the next into the step's counts. */
@@ -273,9 +281,10 @@ static int grow_judge(const struct dl_tables *old, const struct dl_tables *new, 
 					 tool_int_at(phased, "pairs_interrupted")));
 	json_array_extend(json_object_get(step, "interrupted"),
 			  json_object_get(phased, "interrupted"));
-	json_object_set_new(step, "reconnect_pairs",
-			    json_integer(tool_int_at(step, "reconnect_pairs") +
-					 tool_int_at(phased, "reconnect_pairs")));
+	if (json_array_size(tool_at(phased, "reconnect_hosts")))
+		json_object_set_new(step, "reconnect_pairs",
+				    json_integer(tool_int_at(step, "reconnect_pairs") +
+						 tool_int_at(phased, "reconnect_pairs")));
 	json_decref(d);
 	return 0;
 }
@@ -326,14 +335,13 @@ static int grow_take_step(struct grow_walk *w, uint32_t n, json_t *step)
 	uint32_t was = grow_state(p, n - 1), is = grow_state(p, n);
 	bool changes = !grow_same_grid(grow_grid(p, was), grow_grid(p, is));
 	struct grow_now next = { 0 };
-	json_t *lines = json_array(), *restart = json_array();
+	json_t *lines = json_array();
 	char *avoid = NULL;
 	int err = grow_fabric(p, is, &next.fabric);
 
 	if (!err)
 		err = grow_avoid(w, was, is, next.fabric, &avoid, lines);
 	json_object_set_new(step, "avoid", lines);
-	json_object_set_new(step, "restart", restart);
 	if (!err && (*avoid || (w->avoid && *w->avoid)))
 		err = grow_take_out(w, avoid, step);
 	if (!err)
@@ -345,15 +353,12 @@ static int grow_take_step(struct grow_walk *w, uint32_t n, json_t *step)
 	if (!err) {
 		json_object_update_new(
 			step,
-			json_pack("{s:b, s:o, s:o, s:I, s:i, s:i}", "configuration", changes,
-				  "place", grow_names(next.fabric, w->now.fabric, true), "cut_off",
-				  grow_names(w->now.fabric, next.fabric, false), "sl_changes",
-				  (json_int_t)(changes ?
-						       grow_count_sls(w->now.routed.tables,
-								      next.routed.tables, restart) :
-						       0),
-				  "switches", next.fabric->nswitches, "switches_placed",
-				  next.torus->nplaced));
+			json_pack("{s:b, s:o, s:o, s:i, s:i}", "configuration", changes, "place",
+				  grow_names(next.fabric, w->now.fabric, true), "cut_off",
+				  grow_names(w->now.fabric, next.fabric, false), "switches",
+				  next.fabric->nswitches, "switches_placed", next.torus->nplaced));
+		grow_count_sls(w->now.routed.tables,
+			       changes ? next.routed.tables : w->now.routed.tables, step);
 		grow_moves(p, was, is, step);
 		grow_drop(&w->now);
 		w->now = next;

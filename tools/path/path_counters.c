@@ -88,18 +88,30 @@ static int counters_read_one(const struct tool *tool, const struct path_request 
 	return dl_live_counters_ask(&live, f, &tool->log, out);
 }
 
+/* Did the earlier reading ask as many nodes?  Then ports that it lacks had no errors. */
+static bool counters_are_complete(const struct dl_fabric *f, const struct dl_live_counters *now,
+				  const struct dl_live_counters *then)
+{
+	return then->nodes && then->nodes >= (now->nodes ? now->nodes : f->nnodes);
+}
+
 /*
  * What has grown since; a counter that shrank has been cleared.  What one that had stopped
- * at its maximum would have counted is not known: all of it is listed, and nothing proposed.
+ * at its maximum would have counted is not known, nor is it of a port that was not read:
+ * all of it is listed, and nothing proposed.
  */
 static void counters_subtract(const struct dl_log *log, const struct path_request *r,
 			      const struct dl_fabric *f, struct dl_live_counters *now,
 			      const struct dl_live_counters *then)
 {
-	uint32_t n = 0, first = 0;
+	bool complete = counters_are_complete(f, now, then);
+	uint32_t n = 0, first = 0, nmissing = 0;
 	unsigned int which = 0;
 
-	for (uint32_t p = 0; p < f->nports; p++)
+	for (uint32_t p = 0; p < f->nports; p++) {
+		bool missing = !complete && now->known[p] && !then->known[p];
+
+		nmissing += missing && path_counted_faults(now, p);
 		for (unsigned int i = 0; i < DL_LIVE_COUNTERS; i++) {
 			uint64_t before = then->value[p][i];
 			bool stopped = dl_live_counter_stopped(i, before) &&
@@ -109,9 +121,17 @@ static void counters_subtract(const struct dl_log *log, const struct path_reques
 				first = p;
 				which = i;
 			}
-			if (now->value[p][i] >= before && (!stopped || r->propose))
+			if (missing && r->propose)
+				now->value[p][i] = 0;
+			else if (now->value[p][i] >= before && (!stopped || r->propose))
 				now->value[p][i] -= before;
 		}
+	}
+	if (nmissing)
+		dl_log(log, DL_LOG_WARNING,
+		       "%u port%s with errors %s not in %s, which does not say that all nodes were "
+		       "asked: what came since is not known",
+		       nmissing, tool_s(nmissing), nmissing == 1 ? "is" : "are", r->earlier);
 	if (n)
 		dl_log(log, DL_LOG_WARNING,
 		       "%u counter%s stopped at the maximum, such as %s of \"%s\" port %u: what "

@@ -71,7 +71,7 @@ static int propose_read(struct propose *p)
 		p->list[size] = '\0';
 	} while (n);
 	if (!err && ferror(from))
-		err = -EIO;
+		err = -errno;
 	fclose(from);
 	return err;
 }
@@ -112,22 +112,36 @@ static bool propose_is_recent(const struct propose *p, uint32_t port)
 
 /* ---- rings --------------------------------------------------------------- */
 
-/* Number the ring of each cable; what lies on none is a ring by itself. */
+static uint32_t propose_ring_of(const struct dl_torus_grid *g, uint32_t site, unsigned int dir)
+{
+	uint32_t at[DL_TORUS_DIMS];
+
+	dl_torus_site_coord(g, site, at);
+	at[dl_torus_dir_dim(dir)] = 0;
+	return dl_torus_dir_dim(dir) * dl_torus_grid_sites(g) + dl_torus_site(g, at);
+}
+
+/*
+ * Number the ring of each cable; what lies on none is a ring by itself.  A hop without a
+ * cable is one that is out of use.
+ */
 static int propose_find_rings(struct propose *p)
 {
 	const struct dl_fabric *f = p->in->fabric;
 	const struct tool_coords *c = &p->in->coords;
 	uint32_t sites = c->site ? dl_torus_grid_sites(&c->grid) : 0;
+	bool *cabled = calloc(DL_TORUS_DIRS * (size_t)sites + 1, sizeof(*cabled));
 
 	p->ring = malloc((f->nports + 1ul) * sizeof(*p->ring));
 	p->of_ring = calloc(DL_TORUS_DIMS * (size_t)sites + 1, sizeof(*p->of_ring));
 	p->out_of_ring = calloc(DL_TORUS_DIMS * (size_t)sites + 1, sizeof(*p->out_of_ring));
-	if (!p->ring || !p->of_ring || !p->out_of_ring)
+	if (!cabled || !p->ring || !p->of_ring || !p->out_of_ring) {
+		free(cabled);
 		return -ENOMEM;
+	}
 	for (uint32_t port = 0; port < f->nports; port++) {
 		uint32_t a = f->nodes[f->ports[port].node].sw, b = dl_fabric_peer_switch(f, port);
-		uint32_t at[DL_TORUS_DIMS];
-		unsigned int dir, dim;
+		unsigned int dir;
 
 		p->ring[port] = DL_NONE;
 		if (!sites || a == DL_NONE || b == DL_NONE || c->site[a] == DL_NONE ||
@@ -136,12 +150,21 @@ static int propose_find_rings(struct propose *p)
 		dir = dl_torus_direction(&c->grid, c->site[a], c->site[b]);
 		if (dir == DL_TORUS_DIRS)
 			continue;
-		dim = dl_torus_dir_dim(dir);
-		dl_torus_site_coord(&c->grid, c->site[a], at);
-		at[dim] = 0;
-		p->ring[port] = dim * sites + dl_torus_site(&c->grid, at);
+		cabled[c->site[a] * DL_TORUS_DIRS + dir] = true;
+		p->ring[port] = propose_ring_of(&c->grid, c->site[a], dir);
 		p->of_ring[p->ring[port]] += port < f->ports[port].peer;
 	}
+	for (uint32_t hop = 0; hop < DL_TORUS_DIRS * sites; hop += 2) {
+		uint32_t site = hop / DL_TORUS_DIRS;
+		uint32_t ring = propose_ring_of(&c->grid, site, hop % DL_TORUS_DIRS);
+
+		if (cabled[hop] ||
+		    dl_torus_site_next(&c->grid, site, hop % DL_TORUS_DIRS) == DL_NONE)
+			continue;
+		p->of_ring[ring]++;
+		p->out_of_ring[ring]++;
+	}
+	free(cabled);
 	return 0;
 }
 
@@ -330,6 +353,9 @@ int path_propose(struct tool *tool, const struct tool_input *in, const struct pa
 		err = -EINVAL;
 	} else {
 		err = propose_read(&p);
+		if (err)
+			dl_log(&tool->log, DL_LOG_ERROR, "cannot read %s: %s", r->propose,
+			       strerror(-err));
 	}
 	if (!err)
 		err = dl_torus_speeds_init(&p.speeds, in->fabric, &in->coords.grid,

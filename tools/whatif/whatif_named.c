@@ -357,8 +357,8 @@ static bool named_sets_sls(const json_t *side)
 static void named_print(const json_t *d, FILE *to)
 {
 	tool_print(to, d,
-		   "{*failed}fails: {?from}{from.name} port {from.port} to {to.name} port {to.port}"
-		   "{/}{!from}{name}{/}\n{/}");
+		   "{*failed}fails: {?from}\"{from.name}\" port {from.port} to \"{to.name}\" port "
+		   "{to.port}{/}{!from}\"{name}\"{/}\n{/}");
 	if (!tool_has(d, "after")) {
 		tool_print(to, d, "What is left cannot be routed.\n");
 		return;

@@ -86,24 +86,16 @@ static void engine_limit_lids(const struct dl_engine *e, const struct dl_fabric 
 	}
 }
 
-/*
- * A switch that is not routed, as its ports do not answer, keeps what it has: OpenSM may
- * write to it along a path that leads to another one since a cable was moved.
- */
-static void engine_leave_out(const struct dl_engine *e, const struct dl_fabric *f)
+/* Maps of switches that are left out need not be written again: engine_leaves_alone(). */
+static void engine_spare_left_out(const struct dl_engine *e, const struct dl_fabric *f)
 {
-	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw)) {
-		if (!dl_sweep_leaves_out(f, sw->p_node) || !sw->new_lft)
-			continue;
-		memcpy(sw->new_lft, sw->lft, sw->lft_size);
-		sw->need_update = 0;
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw))
 		for (unsigned int o = 0; o < sw->num_ports; o++) {
 			osm_physp_t *p = osm_node_get_physp_ptr(sw->p_node, o);
 
-			if (p)
+			if (p && dl_sweep_leaves_out(f, sw->p_node))
 				p->need_update = 0;
 		}
-	}
 }
 
 /*
@@ -131,7 +123,7 @@ static int copy_tables(struct dl_engine *e, const struct dl_sweep *sweep)
 		memcpy(sw->new_lft, t->lft + (size_t)s * t->stride, t->top_lid + 1u);
 		dl_marks_write(e, sweep, s, sw);
 	}
-	engine_leave_out(e, f);
+	engine_spare_left_out(e, f);
 	return 0;
 }
 
@@ -237,7 +229,7 @@ static void keep_in_force(struct dl_engine *e)
 		keep_tables(e, s, sw);
 		dl_marks_write(e, e->in_force, s, sw);
 	}
-	engine_leave_out(e, f);
+	engine_spare_left_out(e, f);
 	DL_SAY(e->osm, OSM_LOG_ERROR,
 	       "ERR DL19: the last good tables stay in force until the cause "
 	       "is gone; what came since is not routed, and paths across what "
@@ -530,7 +522,11 @@ bool dl_engine_find_map(const struct dl_engine *e, const osm_physp_t *physp, uin
 	       engine_find_map(e, physp, in, out, dl_phases_hold_maps(e), row);
 }
 
-/* OpenSM does not write what a port has already, unless it writes everything again. */
+/*
+ * A switch that is not routed, as its ports do not answer, keeps its maps: OpenSM may write
+ * them along a path that leads to another one since a cable was moved, and packets are there.
+ * It does not write what a port has already, unless it writes everything again.
+ */
 static bool engine_leaves_alone(const struct dl_engine *e, const osm_physp_t *physp)
 {
 	return dl_sweep_leaves_out(e->in_force->fabric, physp->p_node) && !e->osm->subn.need_update;

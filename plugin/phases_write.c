@@ -40,14 +40,9 @@ void dl_phases_fill_all(const struct dl_engine *e, const struct dl_tables *t)
 /* No path to anywhere; the marks of switches stand behind. */
 static void phases_hide_all(const struct dl_engine *e)
 {
-	const struct dl_fabric *f = e->in_force->fabric;
-
-	for (uint32_t s = 0; s < f->nswitches; s++) {
-		osm_switch_t *sw = dl_sweep_switch(e, f, s);
-
-		if (sw && sw->new_lft)
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw))
+		if (sw->new_lft)
 			memset(sw->new_lft, OSM_NO_PATH, sw->max_lid_ho + 1);
-	}
 }
 
 /* Old tables know no path SL to what they lack, nor from there; or none at all. */

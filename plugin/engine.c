@@ -89,11 +89,13 @@ static void engine_limit_lids(const struct dl_engine *e, const struct dl_fabric 
 /* Maps of switches that are left out need not be written again: engine_leaves_alone(). */
 static void engine_spare_left_out(const struct dl_engine *e, const struct dl_fabric *f)
 {
-	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw))
-		for (unsigned int o = 0; o < sw->num_ports; o++) {
-			osm_physp_t *p = osm_node_get_physp_ptr(sw->p_node, o);
+	osm_node_t *node = NULL;
 
-			if (p && dl_sweep_leaves_out(f, sw->p_node))
+	while ((node = dl_opensm_next_node(e->osm, node)))
+		for (unsigned int o = 0; o < osm_node_get_num_physp(node); o++) {
+			osm_physp_t *p = osm_node_get_physp_ptr(node, o);
+
+			if (p && dl_sweep_leaves_out(f, node))
 				p->need_update = 0;
 		}
 }

@@ -38,4 +38,13 @@ static inline osm_switch_t *dl_opensm_next(const struct osm_opensm *osm, const o
 	return item == cl_qmap_end(table) ? NULL : (osm_switch_t *)item;
 }
 
+/* ... and of nodes: switches among them of which OpenSM knows nothing else. */
+static inline osm_node_t *dl_opensm_next_node(const struct osm_opensm *osm, const osm_node_t *node)
+{
+	const cl_qmap_t *table = &osm->subn.node_guid_tbl;
+	cl_map_item_t *item = node ? cl_qmap_next(&node->map_item) : cl_qmap_head(table);
+
+	return item == cl_qmap_end(table) ? NULL : (osm_node_t *)item;
+}
+
 #endif

@@ -134,6 +134,37 @@ static bool is_torn(const struct dl_engine *e, const struct dl_fabric *f, uint32
 	       dl_sweep_is_recabled(was, before, dl_sweep_switch(e, was, was->nodes[node].sw));
 }
 
+static void doubt_cables(const struct dl_engine *e, struct dl_phases *p, uint32_t s)
+{
+	dl_osm_names_add(&p->doubtful, dl_sweep_switch(e, p->next->fabric, s));
+	p->doubt = "have the cables that OpenSM saw, as these were moved meanwhile";
+}
+
+static bool leads_to(const osm_physp_t *physp, const osm_switch_t *sw)
+{
+	const osm_dr_path_t *a = osm_physp_get_dr_path_ptr(physp);
+	const osm_dr_path_t *b = osm_physp_get_dr_path_ptr(osm_node_get_physp_ptr(sw->p_node, 0));
+
+	return a->hop_count == b->hop_count && !memcmp(a->path, b->path, a->hop_count + 1ul);
+}
+
+/* A switch that is left out: OpenSM writes to another one if its path to a port leads there. */
+static void look_at_left_out(const struct dl_engine *e, struct dl_phases *p, osm_node_t *node)
+{
+	const struct dl_fabric *f = p->next->fabric;
+
+	for (unsigned int o = 0; o < osm_node_get_num_physp(node); o++) {
+		const osm_physp_t *physp = osm_node_get_physp_ptr(node, o);
+
+		for (uint32_t s = 0; physp && osm_physp_is_valid(physp) && s < f->nswitches; s++) {
+			const osm_switch_t *sw = dl_sweep_switch(e, f, s);
+
+			if (sw && leads_to(physp, sw))
+				doubt_cables(e, p, s);
+		}
+	}
+}
+
 /*
  * Cables between switches that come must go active before entries name them.  One that
  * was down for a moment is named by old entries: its switches may have been down, too.
@@ -148,10 +179,8 @@ static void look_at_port(const struct dl_engine *e, struct dl_phases *p, uint32_
 	p->ghost_ports |= is_ghost(f, n->first_port + o, find_physp(e, f, s, o));
 	p->links_come |= waits;
 	p->waits[n->first_port + o] = waits;
-	if (waits && is_torn(e, f, s, o)) {
-		dl_osm_names_add(&p->doubtful, dl_sweep_switch(e, f, s));
-		p->doubt = "have the cables that OpenSM saw, as these were moved meanwhile";
-	}
+	if (waits && is_torn(e, f, s, o))
+		doubt_cables(e, p, s);
 	if (!leads_to_switch(f, s, o))
 		return;
 	if (!dl_fabric_match_recabled(&p->old_of, s, o)) {
@@ -173,6 +202,7 @@ static bool phases_is_mixed(const struct dl_engine *e, const struct dl_phases *p
 static int look_at_subnet(const struct dl_engine *e, struct dl_phases *p)
 {
 	const struct dl_fabric *f = p->next->fabric;
+	osm_node_t *node = NULL;
 
 	p->waits = calloc(f->nports + 1, sizeof(*p->waits));
 	if (!p->waits)
@@ -181,6 +211,9 @@ static int look_at_subnet(const struct dl_engine *e, struct dl_phases *p)
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports; o++)
 			look_at_port(e, p, s, o);
+	while ((node = dl_opensm_next_node(e->osm, node)))
+		if (dl_sweep_leaves_out(f, node))
+			look_at_left_out(e, p, node);
 	/* ... and packets may not: neither was proven with a link that comes. */
 	p->groups_shut = e->groups_shut ||
 			 (p->origin == DL_PHASES_FROM_FORCE && e->branches_left) ||

@@ -91,13 +91,16 @@ static void engine_spare_left_out(const struct dl_engine *e, const struct dl_fab
 {
 	osm_node_t *node = NULL;
 
-	while ((node = dl_opensm_next_node(e->osm, node)))
+	while ((node = dl_opensm_next_node(e->osm, node))) {
+		if (!dl_sweep_leaves_out(f, node))
+			continue;
 		for (unsigned int o = 0; o < osm_node_get_num_physp(node); o++) {
 			osm_physp_t *p = osm_node_get_physp_ptr(node, o);
 
-			if (p && dl_sweep_leaves_out(f, node))
+			if (p)
 				p->need_update = 0;
 		}
+	}
 }
 
 /*

@@ -173,18 +173,17 @@ static bool is_unknown_switch(const osm_node_t *node)
 
 static int import_nodes(struct import *im)
 {
-	cl_qmap_t *table = &im->osm->subn.node_guid_tbl;
-	uint32_t max = cl_qmap_count(table) + 1, i;
-	cl_map_item_t *item;
+	uint32_t max = cl_qmap_count(&im->osm->subn.node_guid_tbl) + 1, i;
+	osm_node_t *node = NULL;
 	int err = 0;
 
 	im->keys = dl_arena_array(im->arena, max, sizeof(*im->keys));
 	im->nodes = dl_arena_array(im->arena, max, sizeof(*im->nodes));
 	if (!im->keys || !im->nodes)
 		return -ENOMEM;
-	for (item = cl_qmap_head(table); item != cl_qmap_end(table); item = cl_qmap_next(item)) {
-		im->keys[im->n] = cl_qmap_key(item);
-		im->nodes[im->n++] = (osm_node_t *)item;
+	while ((node = dl_opensm_next_node(im->osm, node))) {
+		im->keys[im->n] = cl_qmap_key(&node->map_item);
+		im->nodes[im->n++] = node;
 	}
 	for (i = 0; !err && i < im->n; i++)
 		err = import_node(im, im->nodes[i]);

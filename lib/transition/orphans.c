@@ -32,7 +32,8 @@ struct orphans {
 	struct dl_arena arena;
 	bool *gone; /* by old port: packets that leave by it have passed a cable which has gone */
 	bool *lids; /* with entries for such ports */
-	uint16_t *sls;	 /* by old switch: what it sends on */
+	uint32_t *next;	 /* by old switch: the port by which it sends to this LID, or DL_NONE */
+	uint16_t *sls;	 /* ... what it sends on */
 	uint32_t *waits; /* ... how many that send to it are not done */
 	uint32_t *queue;
 	uint32_t *ends, nends; /* end ports with a LID and a switch */
@@ -84,7 +85,7 @@ static unsigned int orphans_ports(const struct orphans *o, uint32_t s, uint16_t 
 	uint32_t first = dl_fabric_switch_node(f, s)->first_port;
 	unsigned int n = 0;
 
-	ports[n] = orphans_port(o, s, lid);
+	ports[n] = o->next[s];
 	n += ports[n] != DL_NONE;
 	for (uint32_t i = o->earlier[s]; i && i <= h->nearlier; i++) {
 		const struct dl_verify_earlier *e = &h->earlier[i - 1];
@@ -174,9 +175,11 @@ static int orphans_of_lid(struct orphans *o, uint16_t lid)
 	uint32_t n = 0, ports[ORPHANS_PORTS];
 	int err = 0;
 
-	for (uint32_t s = 0; s < f->nswitches; s++)
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		o->next[s] = orphans_port(o, s, lid);
 		for (unsigned int i = orphans_ports(o, s, lid, ports); i--;)
 			o->waits[dl_fabric_peer_switch(f, ports[i])]++;
+	}
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		if (!o->waits[s])
 			o->queue[n++] = s;
@@ -330,12 +333,13 @@ int dl_transition_find_orphans(const struct dl_tables *from,
 		return 0;
 	o.gone = dl_arena_zalloc(&o.arena, f->nports + 1ul);
 	o.lids = dl_arena_zalloc(&o.arena, from->top_lid + 1ul);
+	o.next = dl_arena_array(&o.arena, f->nswitches + 1ul, sizeof(*o.next));
 	o.sls = dl_arena_array(&o.arena, f->nswitches + 1ul, sizeof(*o.sls));
 	o.waits = dl_arena_array(&o.arena, f->nswitches + 1ul, sizeof(*o.waits));
 	o.queue = dl_arena_array(&o.arena, f->nswitches + 1ul, sizeof(*o.queue));
 	o.ends = dl_arena_array(&o.arena, f->nports + 1ul, sizeof(*o.ends));
 	o.earlier = dl_arena_array(&o.arena, f->nswitches + 1ul, sizeof(*o.earlier));
-	err = o.gone && o.lids && o.sls && o.waits && o.queue && o.ends && o.earlier ?
+	err = o.gone && o.lids && o.next && o.sls && o.waits && o.queue && o.ends && o.earlier ?
 		      dl_fabric_match(f, t->held->fabric, &o.now) :
 		      -ENOMEM;
 	if (!err && o.history)

@@ -5,8 +5,18 @@
 
 #include "transition/internal.h"
 
-/* What is known of a switch's new path to a LID. */
-enum { WAVES_UNKNOWN, WAVES_ON_PATH, WAVES_WRITTEN, WAVES_WAITING };
+/*
+ * What is known of a switch's path to a LID: of the new one, whether it is written, or waits
+ * to be; of the present one, whether it ends at a closed entry, or goes on.
+ */
+enum {
+	WAVES_UNKNOWN,
+	WAVES_ON_PATH,
+	WAVES_WRITTEN,
+	WAVES_WAITING,
+	WAVES_STOPPED,
+	WAVES_GOES_ON,
+};
 
 struct waves {
 	const struct dl_transition *t;

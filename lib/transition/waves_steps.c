@@ -141,18 +141,33 @@ int dl_waves_drain(struct waves *w)
 
 /* ---- whom it interrupts -------------------------------------------------------- */
 
-/* Does a closed entry stop what a switch sends to a LID? */
-static bool waves_is_stopped(const struct waves *w, const struct dl_verify_entry *entries,
-			     uint32_t i, uint16_t lid, uint32_t s)
+/* Does a closed entry stop what a switch sends to a LID that was looked at? */
+static bool waves_is_stopped(struct waves *w, const struct dl_verify_entry *entries, uint32_t i,
+			     uint16_t lid, uint32_t s)
 {
-	for (uint32_t hops = 0; s != DL_NONE && hops <= w->f->nswitches; hops++) {
-		unsigned int port = dl_waves_port(w, entries, lid, s);
+	uint8_t result = WAVES_UNKNOWN;
+	uint32_t n = 0;
 
-		if (port == DL_TABLES_NO_PORT)
-			return w->entry_at[s] != DL_NONE && w->closed[i][w->entry_at[s]];
+	while (!result) {
+		unsigned int port = dl_waves_port(w, entries, lid, s);
+		uint32_t at = w->entry_at[s];
+
+		result = w->state[s];
+		if (result)
+			break;
+		w->state[s] = WAVES_ON_PATH;
+		w->path[n++] = s;
+		if (port == DL_TABLES_NO_PORT && at != DL_NONE && w->closed[i][at])
+			result = WAVES_STOPPED;
 		s = dl_waves_next(w, s, port);
+		if (!result && s == DL_NONE)
+			result = WAVES_GOES_ON;
 	}
-	return false;
+	if (result == WAVES_ON_PATH)
+		result = WAVES_GOES_ON; /* round in a circle */
+	while (n)
+		w->state[w->path[--n]] = result;
+	return result == WAVES_STOPPED;
 }
 
 int dl_waves_count_interrupted(struct waves *w)

@@ -195,11 +195,28 @@ static ALWAYS_INLINE void flow_set_out(struct dl_verify_flow *f, const struct dl
 	stop->slot = net->hop_slot[at];
 	stop->set = s == c->root || f->sls_of ? dl_verify_flow_inject(f, c, s, stop->out) :
 						flow_inject_all(f, c, s, stop->slot);
-	if (net->orphans)
-		stop->set = dl_verify_sets_union(&f->sets, stop->set,
-						 dl_verify_flow_orphans(f, net->orphans, c->lid, s,
-									stop->out));
 	stops[width * hop->next].waits++;
+}
+
+/* Orphans are few: each switch that has some is looked up, not each switch. */
+static void flow_add_orphans(struct dl_verify_flow *f, const struct dl_verify_column *c,
+			     unsigned int width)
+{
+	const struct dl_verify_orphans *o = f->net->orphans;
+	uint32_t before = DL_NONE;
+
+	for (uint32_t k = dl_verify_orphans_of(o, c->lid); k < o->n && o->list[k].lid == c->lid;
+	     k++) {
+		uint32_t s = o->list[k].sw;
+		struct dl_verify_stop *stop = &f->stops[width * s];
+
+		for (unsigned int i = 0; i < width && s != before; i++, stop++)
+			if (stop->next != DL_NONE)
+				stop->set = dl_verify_sets_union(
+					&f->sets, stop->set,
+					dl_verify_flow_orphans(f, o, c->lid, s, stop->out));
+		before = s;
+	}
 }
 
 static inline void flow_depend(struct dl_verify_net *net, uint32_t pair,
@@ -329,6 +346,8 @@ static ALWAYS_INLINE void flow_run_width(struct dl_verify_flow *f, const struct 
 		if (width > 1)
 			flow_set_out(f, c, stops, width, s, 1, c->other[s]);
 	}
+	if (f->net->orphans)
+		flow_add_orphans(f, c, width);
 	flow_run_ordered(f, stops, width);
 	f->ring = f->norder < nsw;
 	if (f->ring)

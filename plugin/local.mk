@@ -17,6 +17,7 @@ plugin_libosmdateline_la_SOURCES = \
 	plugin/metrics_text.c plugin/metrics_text.h \
 	plugin/phases.c plugin/phases.h \
 	plugin/phases_plan.c plugin/phases_plan.h \
+	plugin/phases_look.c plugin/phases_look.h \
 	plugin/phases_report.c plugin/phases_report.h \
 	plugin/phases_write.c plugin/phases_write.h \
 	plugin/states.c plugin/states.h \

@@ -90,6 +90,11 @@ static struct dl_torus_mark marks_find(const struct dl_recall *r, uint64_t guid)
 	return m ? m->mark : (struct dl_torus_mark){ .site = DL_NONE };
 }
 
+bool dl_marks_know(const struct dl_engine *e, uint64_t guid)
+{
+	return marks_find(&e->recall, guid).site != DL_NONE;
+}
+
 void dl_marks_keep(struct dl_engine *e)
 {
 	struct dl_recall *r = &e->recall;

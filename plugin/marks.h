@@ -21,6 +21,9 @@ bool dl_marks_ask(struct dl_engine *e, osm_switch_t *sw);
 void dl_marks_keep(struct dl_engine *e);
 void dl_marks_drop(struct dl_recall *r);
 
+/* Is a switch's mark among those that are kept? */
+bool dl_marks_know(const struct dl_engine *e, uint64_t guid);
+
 /*
  * The torus of the marks: grid, fabric, nsites and site_sw are set, for
  * dl_torus_free(); and the mode in which they were made.  NULL: there are none, or

@@ -47,6 +47,7 @@
 #include "drain.h"
 #include "engine.h"
 #include "log.h"
+#include "phases_look.h"
 #include "phases_plan.h"
 #include "phases_report.h"
 #include "phases_write.h"

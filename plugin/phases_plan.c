@@ -5,13 +5,14 @@
  * were found to hold, whether the mixture of both is safe as it is, and if not, in which
  * order entries move (lib/transition/waves.c).
  *
- * All but the look at the subnet is done without OpenSM's lock.
+ * All but the look at the subnet (phases_look.c) is done without OpenSM's lock.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "phases_plan.h"
+#include "phases_look.h"
 #include "engine.h"
 #include "log.h"
 #include "recall.h"
@@ -33,224 +34,10 @@ bool dl_phases_hold_already(const struct dl_engine *e, const struct dl_sweep *ne
 	return !e->mixture && dl_phases_same_routing(e->in_force, next);
 }
 
-static osm_physp_t *find_physp(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s,
-			       unsigned int port)
-{
-	osm_switch_t *sw = dl_sweep_switch(e, f, s);
-
-	return sw ? osm_node_get_physp_ptr(sw->p_node, port) : NULL;
-}
-
-static bool leads_to_switch(const struct dl_fabric *f, uint32_t s, unsigned int port)
-{
-	return dl_fabric_peer_switch(f, f->nodes[f->switches[s]].first_port + port) != DL_NONE;
-}
-
-static bool is_inactive(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s,
-			unsigned int o)
-{
-	osm_physp_t *physp = find_physp(e, f, s, o);
-
-	return physp && osm_physp_get_port_state(physp) < IB_LINK_ACTIVE;
-}
-
-/* A port of a switch that OpenSM knows. */
-static bool is_active(const struct dl_engine *e, const struct dl_fabric *f, uint32_t port)
-{
-	uint32_t s = f->nodes[f->ports[port].node].sw;
-
-	return find_physp(e, f, s, f->ports[port].num) && !is_inactive(e, f, s, f->ports[port].num);
-}
-
-bool dl_phases_link_waits(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s,
-			  unsigned int o)
-{
-	return leads_to_switch(f, s, o) && is_inactive(e, f, s, o);
-}
-
-/* Has a cable between switches come, or been down? */
-static bool has_waiting_links(const struct dl_engine *e, const struct dl_fabric *f)
-{
-	bool any = false;
-
-	CL_PLOCK_ACQUIRE(&e->osm->lock);
-	for (uint32_t s = 0; s < f->nswitches && !any; s++)
-		for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports && !any; o++)
-			any = dl_phases_link_waits(e, f, s, o);
-	CL_PLOCK_RELEASE(&e->osm->lock);
-	return any;
-}
-
-/*
- * A port whose cable has gone from OpenSM's view, while the port is still active, may
- * carry packets of a switch that does not answer: the mixture is then more than the
- * fabric shows, until OpenSM takes the port down.
- */
-static bool is_ghost(const struct dl_fabric *f, uint32_t port, const osm_physp_t *physp)
-{
-	return f->ports[port].peer == DL_NONE && physp &&
-	       osm_physp_get_port_state(physp) > IB_LINK_INIT;
-}
-
-uint32_t dl_phases_count_ghosts(struct dl_engine *e, const struct dl_fabric *f)
-{
-	uint32_t ghosts = 0;
-
-	e->unconfirmed = (struct dl_osm_names){ .n = 0 };
-	for (uint32_t s = 0; s < f->nswitches; s++) {
-		const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
-		osm_switch_t *sw = dl_sweep_switch(e, f, s);
-		uint32_t before = ghosts;
-
-		for (unsigned int o = 1; sw && o <= n->nports; o++) {
-			osm_physp_t *physp = osm_node_get_physp_ptr(sw->p_node, o);
-
-			ghosts += is_ghost(f, n->first_port + o, physp) &&
-				  !osm_physp_get_remote(physp);
-		}
-		if (ghosts > before)
-			dl_osm_names_add(&e->unconfirmed, sw);
-	}
-	return ghosts;
-}
-
-/*
- * A link that comes in place of one in force whose ends are both still active: OpenSM was
- * misled by cables that were moved while it looked, and that one may carry packets.
- */
-static bool is_torn(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s,
-		    unsigned int o)
-{
-	const struct dl_fabric_port *far =
-		&f->ports[f->ports[f->nodes[f->switches[s]].first_port + o].peer];
-	const struct dl_fabric *was = e->in_force ? e->in_force->fabric : NULL;
-	uint32_t node = was ? dl_fabric_find_guid(was, f->nodes[far->node].guid) : DL_NONE, before;
-
-	if (node == DL_NONE || far->num > was->nodes[node].nports)
-		return false;
-	before = was->nodes[node].first_port + far->num;
-	return dl_fabric_joins_switches(was, before) && is_active(e, was, before) &&
-	       is_active(e, was, was->ports[before].peer) &&
-	       dl_sweep_is_recabled(was, before, dl_sweep_switch(e, was, was->nodes[node].sw));
-}
-
-static void doubt_cables(const struct dl_engine *e, struct dl_phases *p, uint32_t s)
-{
-	dl_osm_names_add(&p->doubtful, dl_sweep_switch(e, p->next->fabric, s));
-	p->doubt = "have the cables that OpenSM saw, as these were moved meanwhile";
-}
-
-static bool leads_to(const osm_physp_t *physp, const osm_switch_t *sw)
-{
-	const osm_dr_path_t *a = osm_physp_get_dr_path_ptr(physp);
-	const osm_dr_path_t *b = osm_physp_get_dr_path_ptr(osm_node_get_physp_ptr(sw->p_node, 0));
-
-	return a->hop_count == b->hop_count && !memcmp(a->path, b->path, a->hop_count + 1ul);
-}
-
-/* A switch that is left out: OpenSM writes to another one if its path to a port leads there. */
-static void look_at_left_out(const struct dl_engine *e, struct dl_phases *p, osm_node_t *node)
-{
-	const struct dl_fabric *f = p->next->fabric;
-
-	for (unsigned int o = 0; o < osm_node_get_num_physp(node); o++) {
-		const osm_physp_t *physp = osm_node_get_physp_ptr(node, o);
-
-		for (uint32_t s = 0; physp && osm_physp_is_valid(physp) && s < f->nswitches; s++) {
-			const osm_switch_t *sw = dl_sweep_switch(e, f, s);
-
-			if (sw && leads_to(physp, sw))
-				doubt_cables(e, p, s);
-		}
-	}
-}
-
-/*
- * Cables between switches that come must go active before entries name them.  One that
- * was down for a moment is named by old entries: its switches may have been down, too.
- */
-static void look_at_port(const struct dl_engine *e, struct dl_phases *p, uint32_t s, unsigned int o)
-{
-	const struct dl_fabric *f = p->next->fabric;
-	const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
-	bool waits = dl_phases_link_waits(e, f, s, o);
-	uint32_t was;
-
-	p->ghost_ports |= is_ghost(f, n->first_port + o, find_physp(e, f, s, o));
-	p->links_come |= waits;
-	p->waits[n->first_port + o] = waits;
-	if (waits && is_torn(e, f, s, o))
-		doubt_cables(e, p, s);
-	if (!leads_to_switch(f, s, o))
-		return;
-	if (!dl_fabric_match_recabled(&p->old_of, s, o)) {
-		p->links_return |= waits;
-		return;
-	}
-	was = dl_fabric_match_port(&p->old_of, n->first_port + o);
-	/* A new switch or a moved cable may lead into old branches. */
-	p->old_branches |= was == DL_NONE || p->from->fabric->ports[was].peer != DL_NONE;
-}
-
 /* Do they hold what a change has left that was given up? */
 static bool phases_is_mixed(const struct dl_engine *e, const struct dl_phases *p)
 {
 	return e->mixture && p->origin == DL_PHASES_FROM_FORCE;
-}
-
-/* Cables, and whether switches have any group: one that comes meanwhile is written last. */
-static int look_at_subnet(const struct dl_engine *e, struct dl_phases *p)
-{
-	const struct dl_fabric *f = p->next->fabric;
-	osm_node_t *node = NULL;
-
-	p->waits = calloc(f->nports + 1, sizeof(*p->waits));
-	if (!p->waits)
-		return -ENOMEM;
-	CL_PLOCK_ACQUIRE(&e->osm->lock);
-	for (uint32_t s = 0; s < f->nswitches; s++)
-		for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports; o++)
-			look_at_port(e, p, s, o);
-	while ((node = dl_opensm_next_node(e->osm, node)))
-		if (dl_sweep_leaves_out(f, node))
-			look_at_left_out(e, p, node);
-	/* ... and packets may not: neither was proven with a link that comes. */
-	p->groups_shut = e->groups_shut ||
-			 (p->origin == DL_PHASES_FROM_FORCE && e->branches_left) ||
-			 (phases_is_mixed(e, p) && p->links_come);
-	p->has_groups = p->origin != DL_PHASES_FROM_FORCE;
-	for (uint32_t i = 0; i <= IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO; i++)
-		p->has_groups |= e->osm->subn.mboxes[i] != NULL;
-	CL_PLOCK_RELEASE(&e->osm->lock);
-	return 0;
-}
-
-void dl_phases_hold_link(struct dl_engine *e, const struct dl_fabric *f, uint32_t s, unsigned int o)
-{
-	ib_port_info_set_port_state(&find_physp(e, f, s, o)->port_info, IB_LINK_DOWN);
-	e->next_sweep = DL_NEXT_AT_ONCE;
-}
-
-/*
- * A link that OpenSM believed to be active has been down since it was planned: its cable
- * may lead elsewhere, or its switch have lost its tables.  OpenSM, which learns of it from
- * an answer, would raise it; it passes over ports that it believes to be down.
- */
-void dl_phases_hold_links(struct dl_engine *e, const struct dl_phases *p, bool all)
-{
-	const struct dl_fabric *f = e->in_force->fabric;
-
-	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
-	for (uint32_t s = 0; s < f->nswitches; s++)
-		for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports; o++) {
-			uint32_t port = f->nodes[f->switches[s]].first_port + o;
-
-			if (!is_inactive(e, f, s, o) || !(all || leads_to_switch(f, s, o)) ||
-			    (p && (p->waits[port] || p->waits[f->ports[port].peer])))
-				continue;
-			dl_phases_hold_link(e, f, s, o);
-		}
-	CL_PLOCK_RELEASE(&e->osm->lock);
 }
 
 /* ---- what a change that stopped has left ------------------------------------- */
@@ -351,11 +138,12 @@ static bool phases_leave_tree(const struct dl_phases *p, const struct dl_fabric 
 			      const struct dl_tables_masks *after)
 {
 	for (uint32_t s = 0; s < f->nswitches; s++) {
+		const struct dl_fabric_node *n = dl_fabric_switch_node(f, s);
 		const uint64_t *old = phases_old_masks(p, s, before);
-		unsigned int ports = f->nodes[f->switches[s]].nports;
 
-		for (unsigned int o = 1; old && o <= ports; o++)
-			if (old[o / 64] >> o % 64 & 1 && leads_to_switch(f, s, o) &&
+		for (unsigned int o = 1; old && o <= n->nports; o++)
+			if (old[o / 64] >> o % 64 & 1 &&
+			    dl_fabric_joins_switches(f, n->first_port + o) &&
 			    (!dl_tables_mask_get(after, s, o) ||
 			     dl_fabric_match_recabled(&p->old_of, s, o) ||
 			     dl_transition_changes_map(&p->plan, s, o)))
@@ -617,7 +405,11 @@ static int phases_decide(const struct dl_engine *e, struct dl_phases *p)
 
 	if (err)
 		return err;
-	err = look_at_subnet(e, p);
+	err = dl_phases_look(e, p);
+	/* ... and packets may not: neither was proven with a link that comes. */
+	p->groups_shut = e->groups_shut ||
+			 (p->origin == DL_PHASES_FROM_FORCE && e->branches_left) ||
+			 (phases_is_mixed(e, p) && p->links_come);
 	if (!err)
 		err = phases_plan_transition(e, p);
 	if (err)
@@ -639,7 +431,8 @@ int dl_phases_plan(const struct dl_engine *e, struct dl_sweep *next, struct dl_p
 
 	if (!next->proven || !e->options.transitions || !(known || e->recall.known) ||
 	    !phases_can_run() ||
-	    (known && dl_phases_hold_already(e, next) && !has_waiting_links(e, next->fabric)))
+	    (known && dl_phases_hold_already(e, next) &&
+	     !dl_phases_have_waiting_links(e, next->fabric)))
 		return 0;
 	p = calloc(1, sizeof(*p));
 	if (!p)

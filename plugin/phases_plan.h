@@ -26,27 +26,6 @@ int dl_phases_close_group(const struct dl_phases *p, const struct dl_tables_mask
 			  struct dl_tables_masks *masks);
 
 /*
- * Is the link at a port to another switch up and not active?  Leave it so until the next
- * sweep.  Holding OpenSM's lock.
- */
-bool dl_phases_link_waits(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s,
-			  unsigned int o);
-void dl_phases_hold_link(struct dl_engine *e, const struct dl_fabric *f, uint32_t s,
-			 unsigned int o);
-
-/*
- * Links between switches that have been down since the change was planned wait for the next
- * sweep; or all links of switches.  Takes the lock.
- */
-void dl_phases_hold_links(struct dl_engine *e, const struct dl_phases *p, bool all);
-
-/*
- * Active ports of a fabric whose cable OpenSM does not see; the link manager takes them
- * down.  Names their switches as those that do not confirm.  Holding OpenSM's lock.
- */
-uint32_t dl_phases_count_ghosts(struct dl_engine *e, const struct dl_fabric *f);
-
-/*
  * A change stops: remember what the switches hold in place of the old tables, which groups
  * on the old tree may not fit, unless it is known what is left.  False: there is no memory.
  */

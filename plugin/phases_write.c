@@ -8,7 +8,7 @@
 #include "engine.h"
 #include "marks.h"
 #include "phases.h"
-#include "phases_plan.h"
+#include "phases_look.h"
 #include "qos.h"
 #include "recall.h"
 #include "sweep.h"

@@ -14,6 +14,7 @@
 
 #include "sim.h"
 
+#define DOUBTFUL_SLS "path SLs may not be those granted before"
 #define RIVALS_WITHIN (2 * SIM_SECOND)
 #define MOST_HELD (sizeof(((struct sim_log *)NULL)->held) / sizeof(struct sim_held))
 
@@ -165,8 +166,9 @@ static void read_transition(struct sim *sim, struct sim_sm *sm, const char *line
 		sm->unproven = sm->sweep_at;
 		sim->log.admitted = true;
 		/* OpenSM looks along old paths at first, and believes what it sees for a sweep. */
-		if (was_undisturbed(sim, sm) && (sim->swapped_at < sm->up_before ||
-						 !strstr(line, "the cables that OpenSM saw")))
+		if (was_undisturbed(sim, sm) && !strstr(line, DOUBTFUL_SLS) &&
+		    (sim->swapped_at < sm->up_before ||
+		     !strstr(line, "the cables that OpenSM saw")))
 			sim_find(sim, SIM_UNPROVEN, "%s", strstr(line, "transition:"));
 		sim_log_flush(sim, false);
 	} else {
@@ -180,11 +182,14 @@ static void read_transition(struct sim *sim, struct sim_sm *sm, const char *line
 
 /*
  * Path SLs change, and whoever has one has to reconnect.  That may be only where a subnet
- * manager takes over from one in another mode, and for switches that come to a torus or
- * go, when they get or lose coordinates: else it stays a finding that they change.
+ * manager takes over from one in another mode, for switches that come to a torus or go,
+ * when they get or lose coordinates, and where a switch has lost its mark, and all but
+ * some of its cables: else it stays a finding that they change.
  */
 static void read_reconnect(struct sim *sim, const char *text)
 {
+	if (strstr(text, DOUBTFUL_SLS))
+		sim_client_disconnect(sim, SIM_ALL);
 	if (!strstr(text, "ERR DL27") && !strstr(text, "pairs of end port and LID reconnect"))
 		return;
 	if (strchr(sim->o.mode, ','))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Changes of tables step by step (plugin/phases.c, plugin/phases_plan.c): at each instant
- * what the switches hold closes no credit loop, whatever falls silent, pairs that work go
- * on working, and what follows is what doc/architecture.md draws.
+ * Changes of tables step by step (plugin/phases.c, phases_plan.c, phases_look.c): at each
+ * instant what the switches hold closes no credit loop, whatever falls silent, pairs that
+ * work go on working, and what follows is what doc/architecture.md draws.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -17,6 +17,7 @@
 
 #include "osm_fixture.h"
 #include "plugin/phases.h"
+#include "plugin/phases_look.h"
 #include "plugin/phases_plan.h"
 #include "plugin/qos.h"
 #include "plugin/sweep.h"

@@ -156,16 +156,18 @@ module Table = struct
     mutable all : tile array; (* the same, when all are read *)
     waiting : Bytes.t array; (* rows of the next tile *)
     mutable by_row : Bytes.t; (* a column, while it is unpacked *)
-    mutable column : int; (* the LID that was asked last, *)
-    mutable by_key : Bytes.t; (* and its column; *)
-    mutable column_before : int; (* and the one before *)
-    mutable by_key_before : Bytes.t;
+    mutable first : int; (* the LIDs of two columns, *)
+    first_by_key : Bytes.t; (* and these *)
+    mutable second : int;
+    second_by_key : Bytes.t;
+    mutable first_is_last : bool; (* was the first one asked last? *)
   }
 
   let create keys = {
     row_of = Array.make keys (-1); n = 0; tiles = []; all = [||];
-    waiting = Array.make 64 Bytes.empty; by_row = Bytes.empty; column = -1;
-    by_key = Bytes.make keys '\255'; column_before = -1; by_key_before = Bytes.make keys '\255' }
+    waiting = Array.make 64 Bytes.empty; by_row = Bytes.empty;
+    first = -1; first_by_key = Bytes.make keys '\255';
+    second = -1; second_by_key = Bytes.make keys '\255'; first_is_last = true }
 
   let fits_half row =
     let rec all c = c < 0 ||
@@ -243,7 +245,7 @@ module Table = struct
     t.by_row <- Bytes.make (64 * Array.length t.all) '\255';
     Array.fill t.waiting 0 64 Bytes.empty
 
-  let unpack t c =
+  let unpack t c by_key =
     Array.iteri (fun n tile ->
       if 2 * c >= Bytes.length tile.which then Bytes.fill t.by_row (64 * n) 64 '\255'
       else
@@ -257,17 +259,19 @@ module Table = struct
         else Bytes.blit tile.columns (64 * number) t.by_row (64 * n) 64) t.all;
     for key = 0 to Array.length t.row_of - 1 do
       let r = t.row_of.(key) in
-      if r >= 0 then Bytes.set t.by_key key (Bytes.get t.by_row r)
+      if r >= 0 then Bytes.set by_key key (Bytes.get t.by_row r)
     done
 
   let fetch t c =
-    let b = t.by_key and before = t.column_before in
-    t.by_key <- t.by_key_before; t.by_key_before <- b;
-    t.column_before <- t.column; t.column <- c;
-    if before <> c then unpack t c
+    t.first_is_last <- not t.first_is_last;
+    if t.first_is_last then begin t.first <- c; unpack t c t.first_by_key; t.first_by_key end
+    else begin t.second <- c; unpack t c t.second_by_key; t.second_by_key end
 
   (* By key.  It is good until two other columns have been asked. *)
-  let[@inline] column t c = if c <> t.column then fetch t c; t.by_key
+  let[@inline] column t c =
+    if c = t.first then begin t.first_is_last <- true; t.first_by_key end
+    else if c = t.second then begin t.first_is_last <- false; t.second_by_key end
+    else fetch t c
 
   let[@inline] get t key c = Bytes.get_uint8 (column t c) key
 end
@@ -459,7 +463,12 @@ let read_maps dir number bits rows =
         Bytes.set_uint16_le maps.(k) (2 * o) (n + 1)
       end
     end);
-  maps
+  (* Most inputs have the same maps as some other one: each lies once in memory, close to
+     the processor. *)
+  let once = Hashtbl.create 99 in
+  Array.map (fun m -> match Hashtbl.find_opt once m with
+    | Some same -> same
+    | None -> Hashtbl.add once m m; m) maps
 
 (* ---- path SLs --------------------------------------------------------------- *)
 

@@ -469,6 +469,8 @@ static int phases_open(struct dl_engine *e, struct dl_phases *p)
 {
 	int err = phases_enter(e, DL_CHANGE_OPENING);
 
+	/* The new tables are shown from now on, also where a step before has failed. */
+	p->grants_late = false;
 	phases_move_rest(p);
 	if (!err)
 		err = dl_phases_write_tables(e, &p->opened, &p->opened);

@@ -25,7 +25,7 @@
 #define X 5
 #define Y 4
 
-static unsigned int instants, loops, late;
+static unsigned int instants, loops, late, late_opening;
 static uint64_t worst; /* pairs that do not work, at the worst instant */
 
 /* What the switches hold at this instant, and whether it closes a credit loop. */
@@ -53,6 +53,8 @@ static void check_instant(struct osm_fixture *x)
 	assert_int_equal(dl_verify(t, NULL, NULL, &v), 0);
 	instants++;
 	late += dl_phases_granting(x->engine) != sweep;
+	late_opening += x->engine->change == DL_CHANGE_OPENING &&
+			dl_phases_granting(x->engine) != sweep;
 	loops += v->verdict != DL_VERIFY_FREE;
 	worst = v->nlost > worst ? v->nlost : worst;
 	dl_verify_result_free(v);
@@ -64,7 +66,7 @@ static struct osm_fixture *watched(const char *options)
 	struct osm_fixture *x = osm_fixture_torus(X, Y, options);
 
 	assert_true(osm_fixture_sweep(x));
-	instants = loops = late = worst = 0;
+	instants = loops = late = late_opening = worst = 0;
 	x->watch = check_instant;
 	x->log[0] = '\0';
 	x->blocks = x->group_passes = 0;
@@ -363,6 +365,29 @@ static void pairs_that_must_reconnect_are_counted(void **state)
 }
 
 /*
+ * A link that comes back does not get its VLs, so that nothing is proven: the new tables are
+ * written all the same, and path queries get their SLs, though no step is over.
+ */
+static void new_tables_grant_though_a_step_failed(void **state)
+{
+	struct osm_fixture *x = watched("drain_ms=1");
+	struct dl_tables *t = x->engine->in_force->routed.tables;
+	osm_physp_t *link = osm_fixture_link(osm_fixture_switch(x, 6), 0);
+
+	(void)state;
+	memset(t->psl, 0, (size_t)t->npsl_src * t->npsl_dst);
+	come_up(link);
+	come_up(link->p_remote_physp);
+	x->low_vls = true;
+	osm_fixture_cut(osm_fixture_link(osm_fixture_switch(x, 12), 0));
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "not proven this one time: "), 1);
+	assert_true(instants > 0);
+	assert_int_equal(late_opening, 0);
+	osm_fixture_free(x);
+}
+
+/*
  * A switch falls silent after so many writes: what differs stays closed, the next
  * sweep follows at once, and with the switch gone all is routed.  Returns whether
  * the change was left unfinished.
@@ -479,6 +504,7 @@ int main(void)
 		cmocka_unit_test(groups_are_closed_where_the_tree_changes),
 		cmocka_unit_test(another_mode_takes_three_phases),
 		cmocka_unit_test(pairs_that_must_reconnect_are_counted),
+		cmocka_unit_test(new_tables_grant_though_a_step_failed),
 		cmocka_unit_test(a_switch_dies_in_the_middle_of_a_change),
 		cmocka_unit_test(opensm_ends_in_the_middle),
 		cmocka_unit_test(plans),

@@ -173,9 +173,6 @@ int dl_coordinates_complete(const struct dl_engine *e, const struct dl_log *log,
 	struct coordinates_known k;
 	int err = coordinates_find_known(e, sweep, &k);
 
-	/* Marks name no seed: their coordinates count from the first one. */
-	if (k.marked)
-		k.marked->seed = 0;
 	if (!err)
 		err = dl_torus_discover_again(sweep->fabric, sweep->config,
 					      documented ? NULL : k.torus, log, &sweep->torus);

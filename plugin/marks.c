@@ -124,19 +124,69 @@ void dl_marks_keep(struct dl_engine *e)
 	r->nmarks = n;
 }
 
+/* The tables in force by which this subnet manager knows coordinates; or NULL. */
+static const struct dl_sweep *marks_in_force(const struct dl_engine *e)
+{
+	return e->osm->subn.first_time_master_sweep ? NULL : e->in_force;
+}
+
+bool dl_marks_ask_new(struct dl_engine *e)
+{
+	const struct dl_sweep *in_force = marks_in_force(e);
+	bool any = false;
+
+	if (!in_force || in_force->provisional)
+		return false;
+	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw))
+		any |= dl_fabric_find_guid(in_force->fabric,
+					   cl_ntoh64(osm_node_get_node_guid(sw->p_node))) ==
+			       DL_NONE &&
+		       dl_marks_ask(e, sw);
+	CL_PLOCK_RELEASE(&e->osm->lock);
+	return any;
+}
+
+/* What is known of a switch: by the tables in force, or by its mark, if no other one is there. */
+static struct dl_torus_mark marks_recall(const struct dl_engine *e, const struct dl_sweep *in_force,
+					 uint64_t guid, bool *news)
+{
+	const struct dl_torus *t = in_force ? in_force->torus : NULL;
+	struct dl_torus_mark m = marks_find(&e->recall, guid);
+	uint32_t node = t ? dl_fabric_find_guid(t->fabric, guid) : DL_NONE;
+
+	if (node != DL_NONE)
+		return (struct dl_torus_mark){ t->grid, t->sw_site[t->fabric->nodes[node].sw],
+					       e->options.route.mode };
+	if (t && m.site != DL_NONE &&
+	    (memcmp(m.grid.radix, t->grid.radix, sizeof(m.grid.radix)) ||
+	     t->site_sw[m.site] != DL_NONE))
+		m.site = DL_NONE;
+	*news |= m.site != DL_NONE;
+	return m;
+}
+
 int dl_marks_torus(const struct dl_engine *e, struct dl_arena *arena, const struct dl_fabric *f,
 		   unsigned int *mode, struct dl_torus **out)
 {
 	struct dl_torus_mark *marks = dl_arena_array(arena, f->nswitches + 1, sizeof(*marks));
+	const struct dl_sweep *in_force = marks_in_force(e);
+	bool news = false;
+	int err;
 
 	*out = NULL;
-	if ((e->in_force && !e->osm->subn.first_time_master_sweep) || !e->recall.nmarks)
+	if (!e->recall.nmarks || (in_force && in_force->provisional))
 		return 0;
 	if (!marks)
 		return -ENOMEM;
 	for (uint32_t s = 0; s < f->nswitches; s++)
-		marks[s] = marks_find(&e->recall, f->nodes[f->switches[s]].guid);
-	return dl_torus_of_marks(f, marks, mode, out);
+		marks[s] = marks_recall(e, in_force, dl_fabric_switch_node(f, s)->guid, &news);
+	if (!news)
+		return 0;
+	err = dl_torus_of_marks(f, marks, mode, out);
+	if (!err && *out) /* marks name no seed: their coordinates count from the first one */
+		(*out)->seed = in_force ? in_force->torus->seed : 0;
+	return err;
 }
 
 static void marks_send_block(struct dl_engine *e, osm_switch_t *sw, uint32_t first,

@@ -15,6 +15,12 @@ struct dl_sweep;
 bool dl_marks_ask(struct dl_engine *e, osm_switch_t *sw);
 
 /*
+ * The same of switches that the tables in force do not have: those that did not answer when
+ * this subnet manager became the master.  Takes OpenSM's lock.  Whether any is asked.
+ */
+bool dl_marks_ask_new(struct dl_engine *e);
+
+/*
  * The answers have come: keep the marks, and those of before where none has been read.
  * Takes OpenSM's lock.
  */
@@ -25,9 +31,9 @@ void dl_marks_drop(struct dl_recall *r);
 bool dl_marks_know(const struct dl_engine *e, uint64_t guid);
 
 /*
- * The torus of the marks: grid, fabric, nsites and site_sw are set, for
- * dl_torus_free(); and the mode in which they were made.  NULL: there are none, or
- * this subnet manager has tables in force.  Returns 0 or -ENOMEM.
+ * The torus of the marks, for dl_torus_free(), and the mode in which they were made; with
+ * tables in force, of their torus and the marks of switches that it does not have.  NULL:
+ * there are none.  Returns 0 or -ENOMEM.
  */
 int dl_marks_torus(const struct dl_engine *e, struct dl_arena *arena, const struct dl_fabric *f,
 		   unsigned int *mode, struct dl_torus **out);

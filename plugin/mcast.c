@@ -105,6 +105,12 @@ static bool has_top(const struct dl_engine *e, const osm_switch_t *sw)
 	       port0->port_info.capability_mask & IB_PORT_CAP_HAS_MCAST_FDB_TOP;
 }
 
+/* Is it a switch that the tables before did not have, though OpenSM may have known it? */
+static bool is_new_in_change(const struct dl_engine *e, uint32_t s)
+{
+	return e->phases && dl_fabric_match_switch(&e->phases->old_of, s) == DL_NONE;
+}
+
 /*
  * A switch without ports in the group.  OpenSM writes no table that it thinks
  * was never used, but a switch that comes back may still hold the branches of
@@ -118,7 +124,7 @@ static void clear_ports(const struct dl_engine *e, uint32_t s, uint16_t mlid)
 	osm_switch_t *sw = dl_sweep_switch(e, e->in_force->fabric, s);
 
 	if (e->sweep == DL_SWEEP_IDLE || !sw || !osm_switch_supports_mcast(sw) ||
-	    !(e->clear_groups ||
+	    !(e->clear_groups || is_new_in_change(e, s) ||
 	      (sw->need_update >= JUST_COME && !e->osm->subn.first_time_master_sweep)) ||
 	    (has_top(e, sw) && !e->osm->subn.first_time_master_sweep))
 		return;

@@ -36,7 +36,7 @@ maps-of-another|plugin/recall.c|/^static void spare_port/,/^}/s/if (!port_in_use
 asked-at-a-takeover|plugin/phases.c|/^static int phases_prepare/,/^}/s/if (!dl_phases_shown(p))/if (false)/|credit loop|scripts/asked_in_another_mode.events
 old-branches-forgotten|plugin/phases_plan.c|s/(p->origin == DL_PHASES_FROM_FORCE .. e->branches_left)/false/|credit loop|scripts/old_branches.events
 lost-marks-forgotten|plugin/phases_look.c|/^static void look_at_place/,/^}/s/!e->recall.nmarks/e->recall.nmarks/|credit loop|scripts/lost_mark.events
-branches-of-the-left-out|plugin/mcast.c|s/ || is_new_in_change(e, s)//|credit loop|scripts/left_out_branches.events
+branches-of-the-left-out|plugin/mcast.c|s/ .. is_new_in_change(e, s)//|credit loop|scripts/left_out_branches.events
 silent-for-long|plugin/phases_write.c|/^int dl_phases_write_groups/,/^}/s/if (round .. .*until)/if (false)/|pair lost|scripts/silent_for_long.events
 detours-across-what-is-avoided|lib/transition/waves_detour.c|s/w->transit.next.);/w->transit[next] + 1);/|avoided, but used|scripts/no_detour_across.events
 marks-under-falling-top|plugin/marks.c|/^void dl_marks_write/,/^}/s/dl_recall_top(sw) > sw->max_lid_ho/false/|credit loop|scripts/key_of_another.events

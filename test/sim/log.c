@@ -184,15 +184,17 @@ static void read_transition(struct sim *sim, struct sim_sm *sm, const char *line
  * Path SLs change, and whoever has one has to reconnect.  That may be only where a subnet
  * manager takes over from one in another mode, for switches that come to a torus or go,
  * when they get or lose coordinates, and where a switch has lost its mark, and all but
- * some of its cables: else it stays a finding that they change.
+ * some of its cables, until these are back: else it stays a finding that they change.
  */
 static void read_reconnect(struct sim *sim, const char *text)
 {
-	if (strstr(text, DOUBTFUL_SLS))
+	if (strstr(text, DOUBTFUL_SLS)) {
+		sim->log.lost_marks = true;
 		sim_client_disconnect(sim, SIM_ALL);
+	}
 	if (!strstr(text, "ERR DL27") && !strstr(text, "pairs of end port and LID reconnect"))
 		return;
-	if (strchr(sim->o.mode, ','))
+	if (strchr(sim->o.mode, ',') || sim->log.lost_marks)
 		sim_client_disconnect(sim, SIM_ALL);
 	else if (sim->o.grow)
 		sim_client_disconnect(sim, SIM_TRANSIENT);

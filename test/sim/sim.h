@@ -273,8 +273,9 @@ struct sim_held {
 
 struct sim_log {
 	struct sim_held held[16];
-	uint32_t nheld; /* may be more than there is room for */
-	bool admitted;	/* packets may be left over from what was not called proven */
+	uint32_t nheld;	 /* may be more than there is room for */
+	bool admitted;	 /* packets may be left over from what was not called proven */
+	bool lost_marks; /* path SLs that were granted were not known, and may change once more */
 };
 
 /* ---- all of it ---------------------------------------------------------------- */

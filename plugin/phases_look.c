@@ -186,24 +186,31 @@ static bool had_routes(const struct dl_tables *t, uint32_t sw)
 	return false;
 }
 
-/*
- * Which path SLs to a switch have been granted, where it has no mark and others have?  It
- * has lost it, and may be the one missing beside it; or it had no place, and has one now.
- */
-static void look_at_place(const struct dl_engine *e, struct dl_phases *p, uint32_t s)
+/* Did the SLs of its paths follow from a place that its mark, and its cables, do not show? */
+static bool is_place_doubtful(const struct dl_engine *e, const struct dl_phases *p, uint32_t s,
+			      const osm_switch_t *sw)
 {
 	const struct dl_torus *t = p->next->torus;
-	const osm_switch_t *sw = dl_sweep_switch(e, t->fabric, s);
 	uint32_t was = dl_fabric_match_switch(&p->old_of, s);
+	bool placed = t->sw_site[s] != DL_NONE;
+	bool may_be_missing = !placed && dl_torus_possible_site(t, s) != DL_NONE;
 
-	if (!sw || was == DL_NONE || !e->recall.nmarks ||
-	    dl_marks_know(e, dl_fabric_switch_node(t->fabric, s)->guid))
-		return;
-	if (t->sw_site[s] == DL_NONE ?
-		    dl_recall_top(sw) || dl_torus_possible_site(t, s) == DL_NONE :
-		    !dl_recall_top(sw))
-		return;
-	if (!had_routes(p->from->routed.tables, was))
+	/* Tables in force: it may have gone before they came. */
+	if (p->origin == DL_PHASES_FROM_FORCE)
+		return was == DL_NONE && may_be_missing;
+	/* Others have marks and entries for it: it has lost its mark, or had no place until now. */
+	return was != DL_NONE && e->recall.nmarks &&
+	       (dl_recall_top(sw) ? placed : may_be_missing) &&
+	       had_routes(p->from->routed.tables, was);
+}
+
+static void look_at_place(const struct dl_engine *e, struct dl_phases *p, uint32_t s)
+{
+	const struct dl_fabric *f = p->next->fabric;
+	const osm_switch_t *sw = dl_sweep_switch(e, f, s);
+
+	if (!sw || dl_marks_know(e, dl_fabric_switch_node(f, s)->guid) ||
+	    !is_place_doubtful(e, p, s, sw))
 		return;
 	dl_osm_names_add(&p->doubtful, sw);
 	p->doubt = "have a place that its mark shows, so path SLs may not be those granted before";
@@ -222,8 +229,7 @@ int dl_phases_look(const struct dl_engine *e, struct dl_phases *p)
 		for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports; o++)
 			look_at_port(e, p, s, o);
 	for (uint32_t s = 0; s < f->nswitches; s++)
-		if (p->origin == DL_PHASES_FROM_SWITCHES &&
-		    e->options.route.mode != DL_ROUTE_ANY_SL)
+		if (p->origin != DL_PHASES_FROM_NOTHING && e->options.route.mode != DL_ROUTE_ANY_SL)
 			look_at_place(e, p, s);
 	while ((node = dl_opensm_next_node(e->osm, node)))
 		if (dl_sweep_leaves_out(f, node))

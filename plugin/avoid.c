@@ -267,8 +267,9 @@ void dl_avoid_report(struct dl_engine *e)
 	uint32_t hops = 1;
 	bool *unused, *switches;
 
-	/* Else a switch may hold what nobody knows; another sweep follows. */
-	if (!a || e->change != DL_CHANGE_SETTLED)
+	/* Else a switch may hold what nobody knows, of groups too; another sweep follows. */
+	if (!a || e->change != DL_CHANGE_SETTLED || e->branches_left ||
+	    e->osm->subn.subnet_initialization_error)
 		return;
 	unused = dl_arena_array(&arena, a->n + 1ul, sizeof(*unused));
 	switches = dl_arena_array(&arena, f->nswitches + 1ul, sizeof(*switches));

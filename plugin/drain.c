@@ -174,7 +174,7 @@ void dl_drain_remember_back(struct dl_engine *e, struct dl_transition *plan,
 }
 
 /* They have left. */
-static void drain_end(struct dl_engine *e)
+void dl_drain_forget(struct dl_engine *e)
 {
 	e->drain.left = e->drain.before = (struct dl_drain_left){ 0 };
 	dl_transition_history_clear(&e->drain.history);
@@ -592,20 +592,22 @@ int dl_drain_wait(struct dl_engine *e, const struct dl_tables *paths, const bool
 		seen = drain_sleep(until);
 	if (seen < 0)
 		return seen;
-	drain_end(e);
+	dl_drain_forget(e);
 	return 0;
 }
 
 void dl_drain_look(struct dl_engine *e)
 {
-	if (e->phases || !dl_drain_is_due(e))
+	if (e->phases)
 		return;
 	/* Groups were written last. */
-	if (e->wrote)
+	if (e->wrote && e->drain.left.since > 0)
 		e->drain.left.since = dl_clock_monotonic();
+	if (!dl_drain_is_due(e))
+		return;
 	if (e->options.drain_ms != DL_PLUGIN_DRAIN_SEEN)
 		return;
 	if (drain_watch(e, e->in_force->routed.tables, NULL, false,
 			dl_clock_monotonic() + LOOK_SECONDS) > 0)
-		drain_end(e);
+		dl_drain_forget(e);
 }

@@ -74,6 +74,8 @@ int dl_drain_wait(struct dl_engine *e, const struct dl_tables *paths, const bool
  */
 void dl_drain_look(struct dl_engine *e);
 
+/* Nothing is under way. */
+void dl_drain_forget(struct dl_engine *e);
 void dl_drain_release(struct dl_engine *e);
 
 #endif

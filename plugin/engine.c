@@ -345,6 +345,7 @@ static int engine_refuse(struct dl_engine *e, int err)
 			wait_for_pending_transactions(&e->osm->stats);
 			take_lock_again(e);
 		}
+		dl_phases_keep(e);
 		keep_in_force(e);
 		dl_metrics_end(e, DL_METRICS_KEPT);
 		return DONE;
@@ -443,6 +444,7 @@ static int build_fwd_tables(void *context)
 	int err;
 
 	dl_phases_abandon(e);
+	e->comes_back = e->sweep == DL_SWEEP_ASIDE;
 	if (!dl_sweep_enter(e, DL_SWEEP_COMPUTING))
 		return FAILED;
 	/* OpenSM may not have written what the sweep before left to it. */

@@ -126,6 +126,8 @@ static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 	if (p->steps.reconnect_pairs)
 		dl_phases_report_reconnect(e, p);
 	if (p->origin == DL_PHASES_FROM_NOTHING) {
+		/* Nothing is under way, and what was is of another fabric. */
+		dl_drain_forget(e);
 		e->metrics.now.transition.blocks = p->plan.writes;
 		/* Else OpenSM's own maps are whole, and confirmed before links go active. */
 		p->links_come = p->next->cut != 0;
@@ -154,7 +156,7 @@ static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 	}
 	if (p->doubt) {
 		e->unconfirmed = p->doubtful;
-		dl_phases_report_unproven(e, p->doubt, "");
+		dl_phases_report_unproven(e, p->doubt, p->doubt);
 	}
 	/* Neither asks for another sweep: see phases_write_maps(). */
 	p->from->cut = p->next->cut = 0;
@@ -186,6 +188,18 @@ void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phase
 	e->recall.known = false;
 	if (!e->phases)
 		dl_phases_forget_mixture(e);
+}
+
+void dl_phases_keep(struct dl_engine *e)
+{
+	bool proves = e->in_force->proven && e->options.transitions;
+
+	if (dl_phases_are_known(e))
+		return;
+	e->metrics.now.transition.result = DL_METRICS_UNPROVEN;
+	e->wrote = true;
+	phases_do_without(e, proves ? "not known" : NULL);
+	dl_phases_forget_mixture(e);
 }
 
 bool dl_phases_hold_maps(const struct dl_engine *e)

@@ -64,6 +64,12 @@ void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phase
  */
 void dl_phases_run(struct dl_engine *e, bool rerouted);
 
+/*
+ * The tables in force are written once more, in place of new ones that were refused: over
+ * what nobody knows, unless the switches are known to hold them.
+ */
+void dl_phases_keep(struct dl_engine *e);
+
 /* Does OpenSM write the old SL-to-VL maps for now? */
 bool dl_phases_hold_maps(const struct dl_engine *e);
 

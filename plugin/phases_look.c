@@ -198,9 +198,9 @@ static bool is_place_doubtful(const struct dl_engine *e, const struct dl_phases 
 	/* Tables in force: it may have gone before they came. */
 	if (p->origin == DL_PHASES_FROM_FORCE)
 		return was == DL_NONE && may_be_missing;
-	/* Others have marks and entries for it: it has lost its mark, or had no place until now. */
-	return was != DL_NONE && e->recall.nmarks &&
-	       (dl_recall_top(sw) ? placed : may_be_missing) &&
+	/* Others have entries for it: it has lost its mark, or had no place until now. */
+	return was != DL_NONE &&
+	       (may_be_missing || (placed && e->recall.nmarks && dl_recall_top(sw))) &&
 	       had_routes(p->from->routed.tables, was);
 }
 
@@ -228,9 +228,13 @@ int dl_phases_look(const struct dl_engine *e, struct dl_phases *p)
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports; o++)
 			look_at_port(e, p, s, o);
-	for (uint32_t s = 0; s < f->nswitches; s++)
-		if (p->origin != DL_PHASES_FROM_NOTHING && e->options.route.mode != DL_ROUTE_ANY_SL)
+	if (p->origin != DL_PHASES_FROM_NOTHING && e->options.route.mode != DL_ROUTE_ANY_SL) {
+		for (uint32_t s = 0; s < f->nswitches; s++)
 			look_at_place(e, p, s);
+		if (e->comes_back && !p->doubt)
+			p->doubt = "another engine has routed meanwhile, so path SLs may not be "
+				   "those granted before";
+	}
 	while ((node = dl_opensm_next_node(e->osm, node)))
 		if (dl_sweep_leaves_out(f, node))
 			look_at_left_out(e, p, node);

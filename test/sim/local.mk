@@ -5,10 +5,10 @@ EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/si
 	test/sim/scripts/astray_to_a_new_switch.events \
 	test/sim/scripts/behind_others.events test/sim/scripts/behind_top.events \
 	test/sim/scripts/dies_in_a_drain.events test/sim/scripts/dies_while_read.events \
-	test/sim/scripts/grows.events test/sim/scripts/key_lease.events \
-	test/sim/scripts/key_of_another.events test/sim/scripts/key_read_only.events \
-	test/sim/scripts/left_out.events test/sim/scripts/left_out_branches.events \
-	test/sim/scripts/liar_cut_off.events \
+	test/sim/scripts/former_master_keeps.events test/sim/scripts/grows.events \
+	test/sim/scripts/key_lease.events test/sim/scripts/key_of_another.events \
+	test/sim/scripts/key_read_only.events test/sim/scripts/left_out.events \
+	test/sim/scripts/left_out_branches.events test/sim/scripts/liar_cut_off.events \
 	test/sim/scripts/links_when_given_up.events test/sim/scripts/lost_mark.events \
 	test/sim/scripts/maps_of_another.events \
 	test/sim/scripts/mended_after_giving_up.events \
@@ -18,12 +18,14 @@ EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/si
 	test/sim/scripts/moved_under_old_groups.events \
 	test/sim/scripts/moved_under_writes.events test/sim/scripts/mute_switch.events \
 	test/sim/scripts/mute_two.events test/sim/scripts/no_detour_across.events \
-	test/sim/scripts/old_branches.events test/sim/scripts/only_way.events \
+	test/sim/scripts/no_marks.events test/sim/scripts/old_branches.events \
+	test/sim/scripts/one_mark_missing.events test/sim/scripts/only_way.events \
 	test/sim/scripts/out_of_use.events test/sim/scripts/past_failed_cable.events \
 	test/sim/scripts/power_fails.events \
 	test/sim/scripts/power_fails_at_start.events \
 	test/sim/scripts/power_fails_in_a_drain.events \
-	test/sim/scripts/refused_sweep.events test/sim/scripts/second_failure.events \
+	test/sim/scripts/refused_sweep.events test/sim/scripts/resumed_master.events \
+	test/sim/scripts/returns_as_leaf.events test/sim/scripts/second_failure.events \
 	test/sim/scripts/several_lids.events test/sim/scripts/shrinks.events \
 	test/sim/scripts/silent_for_long.events \
 	test/sim/scripts/start_under_loss.events test/sim/scripts/swapped_cables.events \

@@ -37,6 +37,8 @@ asked-at-a-takeover|plugin/phases.c|/^static int phases_prepare/,/^}/s/if (!dl_p
 old-branches-forgotten|plugin/phases_plan.c|s/(p->origin == DL_PHASES_FROM_FORCE .. e->branches_left)/false/|credit loop|scripts/old_branches.events
 lost-marks-forgotten|plugin/phases_look.c|/^static void look_at_place/,/^}/s/!e->recall.nmarks/e->recall.nmarks/|credit loop|scripts/lost_mark.events
 branches-of-the-left-out|plugin/mcast.c|s/ .. is_new_in_change(e, s)//|credit loop|scripts/left_out_branches.events
+master-asleep|plugin/rivals.c|s/= rivals_have_ruled(e)/= false \&\& rivals_have_ruled(e)/|credit loop|scripts/resumed_master.events
+kept-without-knowing|plugin/phases.c|/^void dl_phases_keep/,/^}/s/if (dl_phases_are_known(e))/if (true)/|credit loop|scripts/former_master_keeps.events
 silent-for-long|plugin/phases_write.c|/^int dl_phases_write_groups/,/^}/s/if (round .. .*until)/if (false)/|pair lost|scripts/silent_for_long.events
 detours-across-what-is-avoided|lib/transition/waves_detour.c|s/w->transit.next.);/w->transit[next] + 1);/|avoided, but used|scripts/no_detour_across.events
 marks-under-falling-top|plugin/marks.c|/^void dl_marks_write/,/^}/s/dl_recall_top(sw) > sw->max_lid_ho/false/|credit loop|scripts/key_of_another.events

@@ -35,7 +35,7 @@ astray-to-a-new-switch|plugin/recall.c|s/e->recall.astray ? sw->p_node->discover
 maps-of-another|plugin/recall.c|/^static void spare_port/,/^}/s/if (!port_in_use(sw, in))/if (false)/|credit loop|scripts/maps_of_another.events
 asked-at-a-takeover|plugin/phases.c|/^static int phases_prepare/,/^}/s/if (!dl_phases_shown(p))/if (false)/|credit loop|scripts/asked_in_another_mode.events
 old-branches-forgotten|plugin/phases_plan.c|s/(p->origin == DL_PHASES_FROM_FORCE .. e->branches_left)/false/|credit loop|scripts/old_branches.events
-lost-marks-forgotten|plugin/phases_look.c|/^static void look_at_place/,/^}/s/!e->recall.nmarks/e->recall.nmarks/|credit loop|scripts/lost_mark.events
+lost-marks-forgotten|plugin/phases_look.c|/^static bool is_place_doubtful/,/^}/s/had_routes(p->from->routed.tables, was);/false;/|credit loop|scripts/lost_mark.events
 branches-of-the-left-out|plugin/mcast.c|s/ .. is_new_in_change(e, s)//|credit loop|scripts/left_out_branches.events
 master-asleep|plugin/rivals.c|s/= rivals_have_ruled(e)/= false \&\& rivals_have_ruled(e)/|credit loop|scripts/resumed_master.events
 kept-without-knowing|plugin/phases.c|/^void dl_phases_keep/,/^}/s/if (dl_phases_are_known(e))/if (true)/|credit loop|scripts/former_master_keeps.events

@@ -317,10 +317,8 @@ static int credits_start(struct chain *chain, const char *path, const struct dl_
 		       "%s: the last %lld blocks of the buffer fill no chunk and are not used",
 		       path, (long long)(c->buffer_blocks % c->chunk_blocks));
 	wrong = iba ? credits_start_iba(l, &c->start) : credits_start_pcie(l, &c->start);
-	if (wrong) {
-		dl_log(log, DL_LOG_ERROR, "%s:%u: %s", path, c->start.line, wrong);
-		return -EINVAL;
-	}
+	if (wrong)
+		return dl_fail(log, -EINVAL, "%s:%u: %s", path, c->start.line, wrong);
 	l->rx.advertised = dl_link_credit_limit(&l->rx);
 	dl_link_credit_update(&l->terms, &l->tx, dl_link_credit_of(&l->terms, &l->rx));
 	return 0;

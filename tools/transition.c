@@ -328,12 +328,10 @@ static int transition_compare(const struct dl_log *log, const struct dl_fabric *
 
 	for (uint32_t s = 0; s < new->nswitches; s++)
 		common += dl_fabric_find_guid(old, new->nodes[new->switches[s]].guid) != DL_NONE;
-	if (!common) {
-		dl_log(log, DL_LOG_ERROR,
-		       "no switch of the old snapshot is in the new one: there is no change of "
-		       "tables to check");
-		return -EINVAL;
-	}
+	if (!common)
+		return dl_fail(log, -EINVAL,
+			       "no switch of the old snapshot is in the new one: there is no "
+			       "change of tables to check");
 	for (uint32_t lid = 1; lid <= new->top_lid; lid++) {
 		uint64_t was = owner_guid(old, lid), is = owner_guid(new, lid);
 

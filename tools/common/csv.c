@@ -226,8 +226,7 @@ int tool_write_tables(const struct tool *tool, const char *dir, const json_t *do
 	if (mkdir(dir, 0777) && errno != EEXIST) {
 		int err = -errno;
 
-		dl_log(&tool->log, DL_LOG_ERROR, "cannot make %s: %s", dir, strerror(-err));
-		return err;
+		return dl_fail(&tool->log, err, "cannot make %s: %s", dir, strerror(-err));
 	}
 	return csv_visit(tool, dir, "", document);
 }

@@ -26,10 +26,8 @@ static int fail_mark(const struct find *f, const struct dl_log *log, const char 
 		return 0;
 	}
 	peer = fabric->ports[port].peer;
-	if (peer == DL_NONE) {
-		dl_log(log, DL_LOG_ERROR, "--fail: there is no cable at %s", name);
-		return -EINVAL;
-	}
+	if (peer == DL_NONE)
+		return dl_fail(log, -EINVAL, "--fail: there is no cable at %s", name);
 	cut[port] = true;
 	json_array_append_new(failed, json_pack("{s:o, s:o}", "from",
 						tool_json_placed_port(c, fabric, port), "to",
@@ -49,10 +47,8 @@ static int fail_degrade(const struct dl_log *log, const struct tool_names *l,
 		err = fail_mark(&find, log, l->names[i], dead, cut, failed);
 	if (!err)
 		err = dl_fabric_degrade(whole->fabric, dead, cut, out);
-	if (!err && !(*out)->nswitches) {
-		dl_log(log, DL_LOG_ERROR, "--fail: no switch is left");
-		err = -EINVAL;
-	}
+	if (!err && !(*out)->nswitches)
+		err = dl_fail(log, -EINVAL, "--fail: no switch is left");
 	find_end(&find);
 	free(dead);
 	free(cut);

@@ -88,12 +88,11 @@ static int say_which(const struct find *f, const struct dl_log *log, const char 
 {
 	const struct dl_fabric *fabric = f->in->fabric;
 
-	dl_log(log, DL_LOG_ERROR,
-	       "\"%s\" names more than one node, such as 0x%016" PRIx64 " (%s) and 0x%016" PRIx64
-	       " (%s): use a GUID or a LID",
-	       text, fabric->nodes[a->node].guid, dl_fabric_node_name(fabric, a->node),
-	       fabric->nodes[b->node].guid, dl_fabric_node_name(fabric, b->node));
-	return -EINVAL;
+	return dl_fail(log, -EINVAL,
+		       "\"%s\" names more than one node, such as 0x%016" PRIx64
+		       " (%s) and 0x%016" PRIx64 " (%s): use a GUID or a LID",
+		       text, fabric->nodes[a->node].guid, dl_fabric_node_name(fabric, a->node),
+		       fabric->nodes[b->node].guid, dl_fabric_node_name(fabric, b->node));
 }
 
 /* The first that is not before this one. */
@@ -150,10 +149,9 @@ static const char *find_port_number(const char *text, uint64_t *number)
 
 static int not_there(const struct find *f, const struct dl_log *log, const char *text)
 {
-	dl_log(log, DL_LOG_ERROR,
-	       "there is no \"%s\": expected a LID, a GUID, a name%s, or NAME/PORT", text,
-	       f->in->coords.site ? ", coordinates X,Y,Z" : "");
-	return -EINVAL;
+	return dl_fail(log, -EINVAL,
+		       "there is no \"%s\": expected a LID, a GUID, a name%s, or NAME/PORT", text,
+		       f->in->coords.site ? ", coordinates X,Y,Z" : "");
 }
 
 /* By LID or port GUID. */
@@ -197,18 +195,14 @@ int find_port(const struct find *f, const struct dl_log *log, const char *text, 
 	uint32_t node;
 	int err = slash ? find_named_node(f, log, text, slash - text, &node) : -ENOENT;
 
-	if (!slash && !find_named_node(f, NULL, text, strlen(text), &node)) {
-		dl_log(log, DL_LOG_ERROR, "%s: which port of it? expected %s/PORT", text, text);
-		return -EINVAL;
-	}
+	if (!slash && !find_named_node(f, NULL, text, strlen(text), &node))
+		return dl_fail(log, -EINVAL, "%s: which port of it? expected %s/PORT", text, text);
 	if (err)
 		return err == -ENOENT ? not_there(f, log, text) : err;
 	n = &f->in->fabric->nodes[node];
-	if (number > n->nports) {
-		dl_log(log, DL_LOG_ERROR, "%s: \"%s\" has ports 1 to %u", text,
-		       dl_fabric_node_name(f->in->fabric, node), n->nports);
-		return -EINVAL;
-	}
+	if (number > n->nports)
+		return dl_fail(log, -EINVAL, "%s: \"%s\" has ports 1 to %u", text,
+			       dl_fabric_node_name(f->in->fabric, node), n->nports);
 	*port = n->first_port + number;
 	return 0;
 }
@@ -228,11 +222,9 @@ int find_end_port(const struct find *f, const struct dl_log *log, const char *te
 		port = end_port_of(fabric, node);
 	} else if (err == -ENOENT && find_port_number(text, &number)) {
 		err = find_port(f, log, text, &port);
-		if (!err && !dl_fabric_is_end_port(fabric, port)) {
-			dl_log(log, DL_LOG_ERROR, "%s is not an end port: a switch's is port 0",
-			       text);
-			err = -EINVAL;
-		}
+		if (!err && !dl_fabric_is_end_port(fabric, port))
+			err = dl_fail(log, -EINVAL, "%s is not an end port: a switch's is port 0",
+				      text);
 	}
 	if (err)
 		return err == -ENOENT ? not_there(f, log, text) : err;

@@ -26,8 +26,7 @@ static int hosts_bad(const struct list *l, const char *what, const char *item)
 {
 	if (l->text)
 		return dl_text_error(l->text, "\"%s\": %s", item, what);
-	dl_log(l->log, DL_LOG_ERROR, "\"%s\": %s", item, what);
-	return -EINVAL;
+	return dl_fail(l->log, -EINVAL, "\"%s\": %s", item, what);
 }
 
 /* All adapters of a host, if that is what the name stands for; -ENOENT if not. */

@@ -344,10 +344,9 @@ static int input_read_fabric(const struct tool *tool, const struct tool_input_op
 	if (o->is_live)
 		return read_live(tool, o, tables, s);
 	packed = tables || is_directory(o->from) ? 1 : dl_snapshot_is_packed(o->from);
-	if (packed < 0) {
-		dl_log(&tool->log, DL_LOG_ERROR, "cannot read %s: %s", o->from, strerror(-packed));
-		return packed;
-	}
+	if (packed < 0)
+		return dl_fail(&tool->log, packed, "cannot read %s: %s", o->from,
+			       strerror(-packed));
 	if (packed)
 		return dl_snapshot_read(o->from, o->net, o->psl, &tool->log, s);
 	if (!strcmp(o->from, "-"))
@@ -408,11 +407,10 @@ static int recall_torus(const struct tool *tool, struct tool_input *in)
 static int input_find_again(const struct tool *tool, const struct tool_input_options *o,
 			    const struct dl_torus *known, struct tool_input *in)
 {
-	if (!known) {
-		dl_log(&tool->log, DL_LOG_ERROR,
-		       "%s: no coordinates in it: no torus engine has routed it", o->earlier_from);
-		return -EINVAL;
-	}
+	if (!known)
+		return dl_fail(&tool->log, -EINVAL,
+			       "%s: no coordinates in it: no torus engine has routed it",
+			       o->earlier_from);
 	return dl_torus_discover_known(in->fabric, known, o->any_fabric, &tool->log, &in->config,
 				       &in->torus);
 }
@@ -465,12 +463,10 @@ int tool_input_read(struct tool *tool, const struct tool_input_options *o,
 		err = dl_fabric_read_node_names(in->fabric, o->names, &tool->log);
 	if (err)
 		return err;
-	if (!in->fabric->nnodes) {
-		dl_log(&tool->log, DL_LOG_ERROR,
-		       "%s: there is nothing in it: no switch, no adapter",
-		       o->is_live ? "the running fabric" : o->from);
-		return -EINVAL;
-	}
+	if (!in->fabric->nnodes)
+		return dl_fail(&tool->log, -EINVAL,
+			       "%s: there is nothing in it: no switch, no adapter",
+			       o->is_live ? "the running fabric" : o->from);
 	if (kind == TOOL_INPUT_PART) {
 		const struct dl_fabric_part part = { .from = DL_NONE,
 						     .two_vls = !o->one_vl,
@@ -490,13 +486,11 @@ int tool_input_read(struct tool *tool, const struct tool_input_options *o,
 	err = find_coords(tool, &in->snapshot, o->config, needed ? &tool->log : NULL, &in->coords);
 	if (!err && tables)
 		return complete_sls(tool, o, &in->coords, &in->snapshot);
-	if (!err && !in->coords.site && needed) {
-		dl_log(&tool->log, DL_LOG_ERROR,
-		       "%s: no coordinates: there is no list of a torus "
-		       "engine's in it, and the cabling is that of no torus",
-		       o->from);
-		err = -ENOTSUP;
-	}
+	if (!err && !in->coords.site && needed)
+		err = dl_fail(&tool->log, -ENOTSUP,
+			      "%s: no coordinates: there is no list of a torus "
+			      "engine's in it, and the cabling is that of no torus",
+			      o->from);
 	return err;
 }
 

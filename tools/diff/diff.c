@@ -49,9 +49,9 @@ int diff_match(struct diff *d, const struct dl_log *log)
 	for (uint32_t i = 0; i < d->from->fabric->nnodes; i++)
 		if (d->there.node[i] != DL_NONE)
 			return 0;
-	dl_log(log, DL_LOG_ERROR,
-	       "no GUID is in both: these are two fabrics, and there is nothing to compare");
-	return -EINVAL;
+	return dl_fail(log, -EINVAL,
+		       "no GUID is in both: these are two fabrics, and there is nothing to "
+		       "compare");
 }
 
 void diff_release(struct diff *d)

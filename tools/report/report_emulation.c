@@ -49,10 +49,10 @@ static int bad_port(const struct emulation *e, const char *list, size_t i, const
 {
 	const char *guid = json_string_value(json_object_get(object, "guid"));
 
-	dl_log(e->log, DL_LOG_ERROR,
-	       "%s: %s[%zu]: the snapshot has no such port at %s: an emulation of another fabric?",
-	       e->path, list, i, guid ? guid : "(no guid)");
-	return -EINVAL;
+	return dl_fail(e->log, -EINVAL,
+		       "%s: %s[%zu]: the snapshot has no such port at %s: an emulation of another "
+		       "fabric?",
+		       e->path, list, i, guid ? guid : "(no guid)");
 }
 
 /* ---- ports ------------------------------------------------------------- */
@@ -116,11 +116,10 @@ static int take_ports(struct emulation *e, const json_t *ports)
 		cabled += f->ports[p].peer != DL_NONE;
 	if (!ports || json_array_size(ports) == cabled)
 		return 0;
-	dl_log(e->log, DL_LOG_ERROR,
-	       "%s: %zu ports, but the snapshot has %zu with "
-	       "a cable: an emulation of another fabric?",
-	       e->path, json_array_size(ports), cabled);
-	return -EINVAL;
+	return dl_fail(e->log, -EINVAL,
+		       "%s: %zu ports, but the snapshot has %zu with "
+		       "a cable: an emulation of another fabric?",
+		       e->path, json_array_size(ports), cabled);
 }
 
 static json_t *report_ways_json(struct emulation *e)
@@ -268,9 +267,8 @@ static int report_check_emulation(const struct emulation *e, json_t *d)
 								  check_level(item, &why);
 	if (!bad)
 		return 0;
-	dl_log(e->log, DL_LOG_ERROR, "%s: not what `dateline emulate --json` prints: %s", e->path,
-	       why.text);
-	return -EINVAL;
+	return dl_fail(e->log, -EINVAL, "%s: not what `dateline emulate --json` prints: %s",
+		       e->path, why.text);
 }
 
 int report_emulation(const struct report_page *p, const char *path, const struct dl_log *log,

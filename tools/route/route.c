@@ -309,11 +309,9 @@ int tool_cmd_route(struct tool *tool, int argc, char **argv)
 		route_keep_lids(earlier.snapshot.fabric, in->fabric);
 	if (!err)
 		err = dl_fabric_assign_lids(in->fabric, r.lmc);
-	if (err == -ENOSPC) {
-		dl_log(&tool->log, DL_LOG_ERROR, "%s: more end ports than unicast LIDs",
-		       r.input.is_live ? "fabric" : r.input.from);
-		err = -EINVAL;
-	}
+	if (err == -ENOSPC)
+		err = dl_fail(&tool->log, -EINVAL, "%s: more end ports than unicast LIDs",
+			      r.input.is_live ? "fabric" : r.input.from);
 	if (!err && r.fail.n) {
 		in = &left;
 		err = fail_input(tool, &r.input, &r.fail, &whole, in, NULL);

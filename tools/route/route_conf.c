@@ -105,10 +105,8 @@ int route_conf_read(const char *path, const struct dl_log *log, struct route_con
 	c->arb.all.high_limit = -1;
 	for (unsigned int kind = 0; kind < DL_ROUTE_PORT_KINDS; kind++)
 		c->arb.kind[kind].high_limit = -1;
-	if (err) {
-		dl_log(log, DL_LOG_ERROR, "cannot open %s: %s", path, strerror(-err));
-		return err;
-	}
+	if (err)
+		return dl_fail(log, err, "cannot open %s: %s", path, strerror(-err));
 	dl_text_begin(&t, from, path, log);
 	while (!err && (err = dl_text_next(&t)) > 0)
 		err = conf_read_line(c, &t);

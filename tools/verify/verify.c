@@ -136,13 +136,11 @@ static int verify_check(struct tool *tool, struct request *r, const struct tool_
 	} else {
 		json_decref(document);
 	}
-	if (!err && nothing) {
-		dl_log(&tool->log, DL_LOG_ERROR,
-		       "no path SLs to compare: no pair of end ports has one "
-		       "here and in %s",
-		       r->earlier);
-		err = -EINVAL;
-	}
+	if (!err && nothing)
+		err = dl_fail(&tool->log, -EINVAL,
+			      "no path SLs to compare: no pair of end ports has one "
+			      "here and in %s",
+			      r->earlier);
 	return err;
 }
 

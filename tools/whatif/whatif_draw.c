@@ -229,24 +229,20 @@ int whatif_plan(struct whatif *w, uint64_t samples, const struct dl_log *log)
 
 	if (err)
 		return err;
-	if (w->fail_switches > w->nswitches || w->fail_cables > w->ncables) {
-		dl_log(log, DL_LOG_ERROR,
-		       "%u switch%s and %u cable%s cannot fail: this torus has %u and %u",
-		       w->fail_switches, tool_es(w->fail_switches), w->fail_cables,
-		       tool_s(w->fail_cables), w->nswitches, w->ncables);
-		return -EINVAL;
-	}
+	if (w->fail_switches > w->nswitches || w->fail_cables > w->ncables)
+		return dl_fail(log, -EINVAL,
+			       "%u switch%s and %u cable%s cannot fail: this torus has %u and %u",
+			       w->fail_switches, tool_es(w->fail_switches), w->fail_cables,
+			       tool_s(w->fail_cables), w->nswitches, w->ncables);
 	w->nitems = samples;
 	if (!w->exhaustive)
 		return 0;
 	err = count_sets(w);
-	if (err == -E2BIG) {
-		dl_log(log, DL_LOG_ERROR,
-		       "there are more than %d scenarios: leave "
-		       "--exhaustive out and draw --samples",
-		       MAX_ITEMS);
-		err = -EINVAL;
-	}
+	if (err == -E2BIG)
+		err = dl_fail(log, -EINVAL,
+			      "there are more than %d scenarios: leave "
+			      "--exhaustive out and draw --samples",
+			      MAX_ITEMS);
 	return err;
 }
 

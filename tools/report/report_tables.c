@@ -104,36 +104,25 @@ static int blob_end(struct blob *b)
 
 /* ---- forwarding, path SLs, groups -------------------------------------- */
 
-static int write_lft(const struct report_page *p, FILE *to)
+static void put_lft(const struct report_page *p, struct blob *b)
 {
 	uint8_t *row = malloc(p->nlids + 1);
-	struct blob *b = malloc(sizeof(*b));
-	int err = row && b ? blob_begin(b, "lft", to) : -ENOMEM;
 
-	for (uint32_t i = 0; !err && i < p->fabric->nswitches; i++) {
+	b->err = row ? 0 : -ENOMEM;
+	for (uint32_t i = 0; row && i < p->fabric->nswitches; i++) {
 		for (uint32_t l = 0; l < p->nlids; l++)
 			row[l] = dl_tables_lft(p->tables, p->switches[i], p->lids[l]);
 		blob_put(b, row, p->nlids, Z_NO_FLUSH);
 	}
-	if (!err)
-		err = blob_end(b);
 	free(row);
-	free(b);
-	return err;
 }
 
-static int write_psl(const struct report_page *p, FILE *to)
+static void put_psl(const struct report_page *p, struct blob *b)
 {
 	const struct dl_tables *t = p->tables;
-	struct blob *b = malloc(sizeof(*b));
-	int err = b ? blob_begin(b, "psl", to) : -ENOMEM;
 
-	for (uint32_t s = 0; !err && t->psl && s < t->npsl_src; s++)
+	for (uint32_t s = 0; t->psl && s < t->npsl_src; s++)
 		blob_put(b, &t->psl[s * (size_t)t->npsl_dst], t->npsl_dst, Z_NO_FLUSH);
-	if (!err)
-		err = blob_end(b);
-	free(b);
-	return err;
 }
 
 static unsigned int mask_bytes(const struct report_page *p)
@@ -148,30 +137,20 @@ static unsigned int mask_bytes(const struct report_page *p)
 	return most / 8 + 1;
 }
 
-static void report_put_masks(const struct report_page *p, const struct dl_tables_mcast_group *g,
-			     unsigned int bytes, struct blob *b)
+static void put_mcast(const struct report_page *p, struct blob *b)
 {
-	for (uint32_t i = 0; i < p->fabric->nswitches; i++) {
-		const uint64_t *words = dl_tables_mask(&g->masks, p->switches[i]);
-		uint8_t mask[DL_TABLES_MASK_WORDS * 8];
+	unsigned int bytes = mask_bytes(p);
 
-		for (unsigned int k = 0; k < bytes; k++)
-			mask[k] = words[k / 8] >> k % 8 * 8;
-		blob_put(b, mask, bytes, Z_NO_FLUSH);
-	}
-}
+	for (uint32_t g = 0; g < p->tables->ngroups; g++)
+		for (uint32_t i = 0; i < p->fabric->nswitches; i++) {
+			const uint64_t *words =
+				dl_tables_mask(&p->tables->groups[g].masks, p->switches[i]);
+			uint8_t mask[DL_TABLES_MASK_WORDS * 8];
 
-static int write_mcast(const struct report_page *p, FILE *to)
-{
-	struct blob *b = malloc(sizeof(*b));
-	int err = b ? blob_begin(b, "mcast", to) : -ENOMEM;
-
-	for (uint32_t g = 0; !err && g < p->tables->ngroups; g++)
-		report_put_masks(p, &p->tables->groups[g], mask_bytes(p), b);
-	if (!err)
-		err = blob_end(b);
-	free(b);
-	return err;
+			for (unsigned int k = 0; k < bytes; k++)
+				mask[k] = words[k / 8] >> k % 8 * 8;
+			blob_put(b, mask, bytes, Z_NO_FLUSH);
+		}
 }
 
 /* ---- SL-to-VL maps ----------------------------------------------------- */
@@ -288,21 +267,13 @@ static int put_maps(const struct report_page *p, struct maps *m, struct blob *b)
 	return 0;
 }
 
-static int write_sl2vl(const struct report_page *p, FILE *to)
+static void put_sl2vl(const struct report_page *p, struct blob *b)
 {
-	struct blob *b = malloc(sizeof(*b));
 	struct maps m;
-	int err = maps_init(&m, p->tables);
 
-	if (!err)
-		err = b ? blob_begin(b, "sl2vl", to) : -ENOMEM;
-	if (!err)
-		err = put_maps(p, &m, b);
-	if (!err)
-		err = blob_end(b);
+	if (maps_init(&m, p->tables) || put_maps(p, &m, b))
+		b->err = -ENOMEM;
 	maps_release(&m);
-	free(b);
-	return err;
 }
 
 /* ---- what describes them ----------------------------------------------- */
@@ -363,13 +334,25 @@ json_t *report_tables(const struct report_page *p)
 
 int report_write_tables(const struct report_page *p, FILE *to)
 {
-	int err = write_lft(p, to);
+	static const struct {
+		const char *name;
+		void (*put)(const struct report_page *p, struct blob *b);
+	} tables[] = {
+		{ "lft", put_lft },
+		{ "psl", put_psl },
+		{ "sl2vl", put_sl2vl },
+		{ "mcast", put_mcast },
+	};
+	struct blob *b = malloc(sizeof(*b));
+	int err = b ? 0 : -ENOMEM;
 
-	if (!err)
-		err = write_psl(p, to);
-	if (!err)
-		err = write_sl2vl(p, to);
-	if (!err)
-		err = write_mcast(p, to);
+	for (size_t i = 0; !err && i < sizeof(tables) / sizeof(*tables); i++) {
+		err = blob_begin(b, tables[i].name, to);
+		if (err)
+			break;
+		tables[i].put(p, b);
+		err = blob_end(b);
+	}
+	free(b);
 	return err;
 }

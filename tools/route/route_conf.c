@@ -80,7 +80,7 @@ static int conf_take(struct route_conf *c, const struct dl_text *t, const char *
 }
 
 /* KEY VALUE; the value may stand in quotes. */
-static int conf_read_line(struct route_conf *c, const struct dl_text *t)
+static int conf_read_line(void *context, struct dl_text *t)
 {
 	char *key = t->at + strspn(t->at, " \t\r"), *value = key + strcspn(key, " \t\r"), *end;
 
@@ -93,24 +93,20 @@ static int conf_read_line(struct route_conf *c, const struct dl_text *t)
 		value++;
 		end[-1] = '\0';
 	}
-	return *key == '#' || !*value ? 0 : conf_take(c, t, key, value);
+	return *key == '#' || !*value ? 0 : conf_take(context, t, key, value);
 }
 
 int route_conf_read(const char *path, const struct dl_log *log, struct route_conf *c)
 {
 	FILE *from = fopen(path, "re");
 	int err = from ? 0 : -errno;
-	struct dl_text t;
 
 	c->arb.all.high_limit = -1;
 	for (unsigned int kind = 0; kind < DL_ROUTE_PORT_KINDS; kind++)
 		c->arb.kind[kind].high_limit = -1;
 	if (err)
 		return dl_fail(log, err, "cannot open %s: %s", path, strerror(-err));
-	dl_text_begin(&t, from, path, log);
-	while (!err && (err = dl_text_next(&t)) > 0)
-		err = conf_read_line(c, &t);
-	dl_text_end(&t);
+	err = dl_text_each(from, path, log, conf_read_line, c);
 	fclose(from);
 	return err;
 }

@@ -17,8 +17,8 @@
 #define LONGEST 65536 /* bytes of a definition */
 
 struct partitions {
-	struct dl_text text;
-	char *definition; /* without blanks and comments */
+	const struct dl_text *text; /* the line at hand */
+	char *definition;	    /* without blanks and comments */
 	size_t len;
 	unsigned int line; /* where it begins */
 	/* What is known of SLs: they can be used by groups, or not. */
@@ -55,10 +55,10 @@ static int partitions_word(struct partitions *p, const char *word)
 	if (err || p->safe >> sl & 1)
 		return err;
 	p->refused = true;
-	dl_log(p->text.log, DL_LOG_ERROR,
+	dl_log(p->text->log, DL_LOG_ERROR,
 	       "%s:%u: the groups of partition \"%.*s\" use SL %u, on which they could close a "
 	       "credit loop: the engine would not route them (DL24); let them use sl=0 or sl=8",
-	       p->text.name, p->line, (int)strcspn(p->definition, "=,:"), p->definition,
+	       p->text->name, p->line, (int)strcspn(p->definition, "=,:"), p->definition,
 	       (unsigned int)sl);
 	return 0;
 }
@@ -82,11 +82,13 @@ static int partitions_definition(struct partitions *p)
 	return err;
 }
 
-static int partitions_line(struct partitions *p)
+static int partitions_line(void *context, struct dl_text *text)
 {
-	const char *at = p->text.at;
+	struct partitions *p = context;
+	const char *at = text->at;
 	int err = 0;
 
+	p->text = text;
 	for (; !err && *at && *at != '#' && *at != '\n'; at++) {
 		if (isspace((unsigned char)*at))
 			continue;
@@ -95,10 +97,9 @@ static int partitions_line(struct partitions *p)
 			continue;
 		}
 		if (!p->len)
-			p->line = p->text.line;
+			p->line = text->line;
 		if (p->len + 1 == LONGEST)
-			return dl_text_error(&p->text, "a definition of more than %d bytes",
-					     LONGEST);
+			return dl_text_error(text, "a definition of more than %d bytes", LONGEST);
 		p->definition[p->len++] = *at;
 	}
 	return err;
@@ -115,23 +116,16 @@ int route_check_partitions(const char *path, const struct dl_route_result *route
 	FILE *from = fopen(path, "re");
 	int err = from ? 0 : -errno;
 
-	if (!p.definition)
-		err = -ENOMEM;
-	if (err == -ENOENT) {
+	if (err == -ENOENT)
 		dl_log(log, DL_LOG_INFO, "%s does not exist: OpenSM's only group uses SL 0", path);
-		free(p.definition);
-		return 0;
-	}
-	if (!from) {
-		dl_log(log, DL_LOG_ERROR, "cannot open %s: %s", path, strerror(-err));
-		free(p.definition);
-		return err;
-	}
-	dl_text_begin(&p.text, from, path, log);
-	while (!err && (err = dl_text_next(&p.text)) > 0)
-		err = partitions_line(&p);
-	dl_text_end(&p.text);
-	fclose(from);
+	else if (err)
+		dl_fail(log, err, "cannot open %s: %s", path, strerror(-err));
+	else
+		err = p.definition ? dl_text_each(from, path, log, partitions_line, &p) : -ENOMEM;
+	if (from)
+		fclose(from);
 	free(p.definition);
-	return err ? err : p.refused ? -ENOTSUP : 0;
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	return p.refused ? -ENOTSUP : 0;
 }

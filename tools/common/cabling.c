@@ -17,14 +17,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "input.h"
 
 struct cabling {
 	const struct dl_fabric *plan, *now;
 	struct dl_fabric_match there; /* from the plan */
-	uint32_t *planned;	      /* by node as it is: that of the plan, or DL_NONE */
+	struct dl_fabric_match back;  /* to it */
 	uint32_t *peer;		      /* by port as it is: what it leads to when work is done */
 	json_t *work;
 };
@@ -73,7 +72,7 @@ static bool cabling_match(struct cabling *c)
 			uint32_t end = cabling_candidate(c, p);
 			uint32_t at = end == DL_NONE ? DL_NONE : c->now->ports[end].node, votes;
 
-			if (at == DL_NONE || c->planned[at] != DL_NONE ||
+			if (at == DL_NONE || c->back.node[at] != DL_NONE ||
 			    c->now->nodes[at].type != node->type)
 				continue;
 			votes = cabling_votes(c, n, at);
@@ -87,7 +86,7 @@ static bool cabling_match(struct cabling *c)
 	if (!most)
 		return false;
 	c->there.node[planned] = found;
-	c->planned[found] = planned;
+	c->back.node[found] = planned;
 	return true;
 }
 
@@ -97,7 +96,7 @@ static bool cabling_match(struct cabling *c)
 static json_t *cabling_end(const struct cabling *c, uint32_t port)
 {
 	const struct dl_fabric_port *p = &c->now->ports[port];
-	uint32_t planned = c->planned[p->node];
+	uint32_t planned = c->back.node[p->node];
 
 	return json_pack("{s:o, s:i}", "name",
 			 planned == DL_NONE ? tool_json_name(c->now, p->node) :
@@ -172,11 +171,9 @@ static void cabling_bring(struct cabling *c, uint32_t port)
 /* Is a cable planned at this port? */
 static bool cabling_is_planned(const struct cabling *c, uint32_t port)
 {
-	const struct dl_fabric_port *p = &c->now->ports[port];
-	uint32_t planned = c->planned[p->node];
+	uint32_t planned = dl_fabric_match_port(&c->back, port);
 
-	return planned != DL_NONE && p->num <= c->plan->nodes[planned].nports &&
-	       c->plan->ports[c->plan->nodes[planned].first_port + p->num].peer != DL_NONE;
+	return planned != DL_NONE && c->plan->ports[planned].peer != DL_NONE;
 }
 
 /* Nodes that are there under another GUID than planned. */
@@ -184,13 +181,15 @@ static json_t *cabling_nodes(const struct cabling *c)
 {
 	json_t *list = json_array();
 
-	for (uint32_t n = 0; n < c->now->nnodes; n++)
-		if (c->planned[n] != DL_NONE &&
-		    c->plan->nodes[c->planned[n]].guid != c->now->nodes[n].guid)
-			json_array_append_new(list,
-					      tool_json_with(tool_json_node(c->now, n), "planned",
-							     tool_json_text(dl_fabric_node_name(
-								     c->plan, c->planned[n]))));
+	for (uint32_t n = 0; n < c->now->nnodes; n++) {
+		uint32_t planned = c->back.node[n];
+
+		if (planned != DL_NONE && c->plan->nodes[planned].guid != c->now->nodes[n].guid)
+			json_array_append_new(
+				list, tool_json_with(tool_json_node(c->now, n), "planned",
+						     tool_json_text(dl_fabric_node_name(c->plan,
+											planned))));
+	}
 	return list;
 }
 
@@ -199,15 +198,11 @@ int tool_json_cabling(const struct dl_fabric *plan, const struct dl_fabric *now,
 	struct cabling c = { .plan = plan, .now = now, .work = json_array() };
 	int err = dl_fabric_match(plan, now, &c.there);
 
-	c.planned = malloc((now->nnodes + 1ul) * sizeof(*c.planned));
+	if (!err)
+		err = dl_fabric_match(now, plan, &c.back);
 	c.peer = malloc((now->nports + 1ul) * sizeof(*c.peer));
-	if (!c.planned || !c.peer)
+	if (!c.peer)
 		err = -ENOMEM;
-	else
-		memset(c.planned, 0xFF, now->nnodes * sizeof(*c.planned)); /* DL_NONE */
-	for (uint32_t n = 0; !err && n < plan->nnodes; n++)
-		if (c.there.node[n] != DL_NONE)
-			c.planned[c.there.node[n]] = n;
 	for (uint32_t p = 0; !err && p < now->nports; p++)
 		c.peer[p] = now->ports[p].peer;
 	while (!err && cabling_match(&c))
@@ -222,8 +217,8 @@ int tool_json_cabling(const struct dl_fabric *plan, const struct dl_fabric *now,
 		*out = json_pack("{s:o, s:o}", "nodes", cabling_nodes(&c), "work", c.work);
 	else
 		json_decref(c.work);
-	free(c.planned);
 	free(c.peer);
 	dl_fabric_match_release(&c.there);
+	dl_fabric_match_release(&c.back);
 	return err;
 }

@@ -25,22 +25,25 @@ static uint32_t switch_at(const struct drawing *d, uint32_t x, uint32_t y, uint3
 	return d->torus->site_sw[dl_torus_site(&d->torus->grid, c)];
 }
 
+/* The next switch in this direction, or DL_NONE. */
+static uint32_t drawing_next(const struct drawing *d, uint32_t sw, unsigned int dir)
+{
+	const struct dl_torus *t = d->torus;
+	uint32_t site = dl_torus_site_next(&t->grid, t->sw_site[sw], dir);
+
+	return site == DL_NONE ? DL_NONE : t->site_sw[site];
+}
+
 /* Is there a branch from this switch in this direction? */
 static bool drawing_branch(const struct drawing *d, uint32_t sw, unsigned int dir)
 {
-	const struct dl_torus *t = d->torus;
-	uint32_t site, next;
+	uint32_t next = sw == DL_NONE ? DL_NONE : drawing_next(d, sw, dir);
 
-	if (sw == DL_NONE)
-		return false;
-	site = dl_torus_site_next(&t->grid, t->sw_site[sw], dir);
-	next = site == DL_NONE ? DL_NONE : t->site_sw[site];
 	return next != DL_NONE && (d->tree->parent[sw] == next || d->tree->parent[next] == sw);
 }
 
 static char drawing_symbol(const struct drawing *d, uint32_t sw)
 {
-	unsigned int dir = dl_torus_dir(d->planes, false);
 	uint32_t parent;
 
 	if (sw == DL_NONE)
@@ -50,16 +53,9 @@ static char drawing_symbol(const struct drawing *d, uint32_t sw)
 	parent = d->tree->parent[sw];
 	if (parent == DL_NONE)
 		return '?';
-	if (drawing_branch(d, sw, dir) &&
-	    d->torus->sw_site[parent] ==
-		    dl_torus_site_next(&d->torus->grid, d->torus->sw_site[sw], dir))
+	if (parent == drawing_next(d, sw, dl_torus_dir(d->planes, false)))
 		return '>';
-	dir = dl_torus_opposite(dir);
-	if (drawing_branch(d, sw, dir) &&
-	    d->torus->sw_site[parent] ==
-		    dl_torus_site_next(&d->torus->grid, d->torus->sw_site[sw], dir))
-		return '<';
-	return '+';
+	return parent == drawing_next(d, sw, dl_torus_dir(d->planes, true)) ? '<' : '+';
 }
 
 /* Branches along the second dimension: below row y, or above the last. */
@@ -115,19 +111,14 @@ static void draw_plane(const struct drawing *d, uint32_t plane)
 
 void tool_draw_tree(const struct dl_torus *t, const struct dl_route_tree *tree, FILE *to)
 {
-	struct drawing d = { t, tree, 0, 1, 2, to };
-	uint32_t plane;
-
 	/* A plane needs two dimensions that are there. */
-	if (t->grid.radix[0] == 1 && t->grid.radix[2] > 1) {
-		d.across = 1;
-		d.up = 2;
-		d.planes = 0;
-	} else if (t->grid.radix[1] == 1 && t->grid.radix[2] > 1) {
-		d.up = 2;
-		d.planes = 1;
-	}
-	for (plane = 0; plane < t->grid.radix[d.planes]; plane++)
+	unsigned int planes = t->grid.radix[2] == 1 ? 2 :
+			      t->grid.radix[0] == 1 ? 0 :
+			      t->grid.radix[1] == 1 ? 1 :
+						      2;
+	struct drawing d = { t, tree, planes == 0, planes == 2 ? 1 : 2, planes, to };
+
+	for (uint32_t plane = 0; plane < t->grid.radix[d.planes]; plane++)
 		draw_plane(&d, plane);
 	fprintf(to, "x: the root");
 	if (t->grid.radix[d.planes] > 1)

@@ -283,16 +283,16 @@ json_t *verify_json(const struct dl_verify_result *v, const struct dl_verify_opt
 	return document;
 }
 
-/* Check a part: is there a loop in it? */
+/* Is there a loop in a part: between adapters, or else without groups? */
 static int check_part(const struct dl_tables *t, const struct dl_verify_options *options,
-		      bool multicast, bool adapters_only, json_t **loop)
+		      bool adapters_only, json_t **loop)
 {
 	struct dl_verify_options o = *options;
 	struct dl_tables part = *t;
 	struct dl_verify_result *v;
 	int err;
 
-	if (!multicast)
+	if (!adapters_only)
 		part.ngroups = 0;
 	o.adapters_only |= adapters_only;
 	o.earlier = NULL;
@@ -311,9 +311,9 @@ int verify_explain(json_t *document, const struct dl_tables *t, const struct dl_
 
 	if (!json_array_size(tool_at(document, "cycle")))
 		return 0;
-	err = check_part(t, o, false, false, &unicast);
+	err = check_part(t, o, false, &unicast);
 	if (!err)
-		err = check_part(t, o, true, true, &adapters);
+		err = check_part(t, o, true, &adapters);
 	if (err)
 		return err;
 	json_object_set_new(document, "loop_without_multicast", unicast);

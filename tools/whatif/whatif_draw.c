@@ -124,17 +124,7 @@ static void whatif_heal(struct whatif_failures *f, const struct whatif *w)
 /* The set of switches to which an item of an exhaustive campaign belongs. */
 static uint64_t whatif_find_set(const struct whatif *w, uint64_t item)
 {
-	uint64_t low = 0, high = w->nsets;
-
-	while (high - low > 1) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (w->first[middle] <= item)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return dl_array_count_before(set, w->nsets, w->first[set] <= item) - 1;
 }
 
 static void fail_set_of_switches(struct whatif_failures *f, const struct whatif *w, uint64_t set)

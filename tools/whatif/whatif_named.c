@@ -368,13 +368,10 @@ static void named_print(const json_t *d, FILE *to)
 		   "pairs of end ports and LIDs   {before.pairs:14}{after.pairs:14}\n"
 		   "hops, mean                    {before.hops_mean:14.3}{after.hops_mean:14.3}\n"
 		   "pairs on the busiest channel  "
-		   "{before.busiest_pairs:14}{after.busiest_pairs:14}\n");
-	fprintf(to, "%-30s%14s%14s\n", "all delivered",
-		tool_true_at(d, "before.delivered") ? "yes" : "no",
-		tool_true_at(d, "after.delivered") ? "yes" : "no");
-	fprintf(to, "%-30s%14s%14s\n", "proven free of credit loops",
-		tool_true_at(d, "before.credit_loop_free") ? "yes" : "no",
-		tool_true_at(d, "after.credit_loop_free") ? "yes" : "no");
+		   "{before.busiest_pairs:14}{after.busiest_pairs:14}\n"
+		   "all delivered                 {before.delivered:14}{after.delivered:14}\n"
+		   "proven free of credit loops   "
+		   "{before.credit_loop_free:14}{after.credit_loop_free:14}\n");
 	if (tool_has(d, "before.emulation"))
 		named_print_runs(d, to);
 	if (named_sets_sls(tool_at(d, "before")) || named_sets_sls(tool_at(d, "after")))

@@ -166,8 +166,9 @@ bool tool_coords_of(const struct tool_coords *c, uint32_t sw, uint32_t out[DL_TO
 	return true;
 }
 
-uint32_t tool_group_members(const struct dl_fabric *f, const struct dl_tables_masks *masks,
-			    uint32_t *members)
+/* The members of a group: the end ports that its entries lead to. */
+static uint32_t input_group_members(const struct dl_fabric *f, const struct dl_tables_masks *masks,
+				    uint32_t *members)
 {
 	uint32_t n = 0;
 
@@ -186,35 +187,29 @@ uint32_t tool_group_members(const struct dl_fabric *f, const struct dl_tables_ma
 	return n;
 }
 
-/* A port's index in the fabric that is routed, if it has a LID there, or DL_NONE. */
-static uint32_t routed_port(const struct dl_fabric *f, uint32_t port, const struct dl_fabric *now)
-{
-	const struct dl_fabric_port *p = &f->ports[port];
-	uint32_t node = now == f ? p->node : dl_fabric_find_guid(now, f->nodes[p->node].guid);
-
-	port = node == DL_NONE ? DL_NONE : now->nodes[node].first_port + p->num;
-	return port != DL_NONE && now->ports[port].lid ? port : DL_NONE;
-}
-
 int tool_keep_groups(const struct dl_tables *before, struct dl_route_result *out)
 {
 	const struct dl_fabric *f = before->fabric, *routed = out->tables->fabric;
 	uint32_t *members = malloc((f->nports + 1ul) * sizeof(*members));
-	int err = members ? 0 : -ENOMEM;
+	struct dl_fabric_match there;
+	int err = dl_fabric_match(f, routed, &there);
 
+	if (!members)
+		err = -ENOMEM;
 	for (uint32_t i = 0; !err && i < before->ngroups; i++) {
 		const struct dl_tables_mcast_group *g = &before->groups[i];
-		uint32_t all = tool_group_members(f, &g->masks, members), n = 0;
+		uint32_t all = input_group_members(f, &g->masks, members), n = 0;
 		struct dl_tables_mcast_group *now = dl_tables_group(out->tables, g->mlid);
 
 		for (uint32_t k = 0; k < all; k++) {
-			members[n] = routed_port(f, members[k], routed);
-			n += members[n] != DL_NONE;
+			members[n] = dl_fabric_match_port(&there, members[k]);
+			n += members[n] != DL_NONE && routed->ports[members[n]].lid;
 		}
 		err = now ? dl_route_tree_group(out->tree, routed, g->mlid, members, n,
 						&now->masks) :
 			    -ENOMEM;
 	}
+	dl_fabric_match_release(&there);
 	free(members);
 	return err;
 }

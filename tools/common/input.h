@@ -77,13 +77,6 @@ void tool_input_free(struct tool_input *in);
 int tool_read_live(const struct tool *tool, const struct dl_live_options *o, struct dl_snapshot *s);
 
 /*
- * The members of a group: the end ports that its entries lead to, into an array
- * with room for all ports.
- */
-uint32_t tool_group_members(const struct dl_fabric *f, const struct dl_tables_masks *masks,
-			    uint32_t *members);
-
-/*
  * Route the groups of earlier tables to those of their members that are still there.
  * 0, -ENOMEM, or an error of dl_route_tree_group().
  */

@@ -98,28 +98,17 @@ static void live_vote_masks(struct votes *v, const struct dl_fabric *f,
 static int live_vote_groups(struct votes *v, const struct dl_tables *t,
 			    struct dl_route_result *ours, struct dl_route_result *theirs)
 {
-	struct dl_route_result *both[] = { ours, theirs };
-	const struct dl_fabric *f = t->fabric;
-	uint32_t *members = malloc((f->nports + 1ul) * sizeof(*members));
-	int err = members ? 0 : -ENOMEM;
+	int err = tool_keep_groups(t, ours);
 
+	if (!err)
+		err = tool_keep_groups(t, theirs);
 	for (uint32_t i = 0; !err && i < t->ngroups; i++) {
-		const struct dl_tables_mcast_group *g = &t->groups[i], *made[2];
-		uint32_t n = tool_group_members(f, &g->masks, members);
+		const struct dl_tables_mcast_group *g = &t->groups[i];
 
-		for (unsigned int k = 0; !err && k < 2; k++) {
-			struct dl_tables_mcast_group *now =
-				dl_tables_group(both[k]->tables, g->mlid);
-
-			err = now ? dl_route_tree_group(both[k]->tree, f, g->mlid, members, n,
-							&now->masks) :
-				    -ENOMEM;
-			made[k] = now;
-		}
-		if (!err)
-			live_vote_masks(v, f, &g->masks, &made[0]->masks, &made[1]->masks);
+		live_vote_masks(v, t->fabric, &g->masks,
+				&dl_tables_find_group(ours->tables, g->mlid)->masks,
+				&dl_tables_find_group(theirs->tables, g->mlid)->masks);
 	}
-	free(members);
 	return err == -ENOTCONN ? 0 : err;
 }
 

@@ -59,6 +59,17 @@ struct report_page {
 	uint32_t nlids;
 };
 
+/* Into a column; -1 where there is none. */
+static inline void report_push(json_t *list, json_int_t value)
+{
+	json_array_append_new(list, json_integer(value));
+}
+
+static inline json_int_t report_or_minus(uint32_t value)
+{
+	return value == DL_NONE ? -1 : (json_int_t)value;
+}
+
 int report_page_init(struct report_page *p, const struct tool_input *in);
 void report_page_release(struct report_page *p);
 

@@ -98,7 +98,7 @@ static int compare_lfts(const struct report_change *c, json_t *out)
 		uint32_t sw = c->now->switches[i];
 		bool is_new = dl_fabric_match_switch(&c->d.there, sw) == DL_NONE;
 
-		json_array_append_new(list, json_integer(is_new ? -1 : (int64_t)by_switch[sw]));
+		report_push(list, is_new ? -1 : (json_int_t)by_switch[sw]);
 	}
 	free(by_lid);
 	json_object_set_new(out, "lft", list);
@@ -117,7 +117,7 @@ static json_t *only_groups(const struct dl_tables *t, const struct dl_tables *ot
 
 	for (uint32_t g = 0; g < t->ngroups; g++)
 		if (!dl_tables_find_group(other, t->groups[g].mlid))
-			json_array_append_new(list, json_integer(t->groups[g].mlid));
+			report_push(list, t->groups[g].mlid);
 	return list;
 }
 

@@ -62,7 +62,7 @@ static json_t *report_zeroes(uint32_t n)
 	json_t *list = json_array();
 
 	while (n--)
-		json_array_append_new(list, json_integer(0));
+		report_push(list, 0);
 	return list;
 }
 
@@ -306,7 +306,7 @@ static int recording_line(void *context, struct dl_text *t)
 	const struct dl_fabric *f = r->e.page->fabric;
 	char *field[9], *rest = t->at;
 	uint64_t guid, port, packet = 0, vl, bytes = 0;
-	uint32_t node, way, event = 0;
+	uint32_t node, event = 0;
 
 	for (unsigned int i = 0; i < sizeof(field) / sizeof(*field); i++) {
 		field[i] = strsep(&rest, ",");
@@ -327,16 +327,14 @@ static int recording_line(void *context, struct dl_text *t)
 				     field[3]);
 	if (++r->n > RECORDED_MOST)
 		return dl_text_error(t, "more than %d steps: record a shorter time", RECORDED_MOST);
-	way = r->e.page->way_of[f->nodes[node].first_port + port];
 	json_array_append_new(r->steps, json_real(strtod(field[0], NULL)));
-	json_array_append_new(r->steps, json_integer(event));
-	json_array_append_new(r->steps, json_integer((json_int_t)packet));
-	json_array_append_new(r->steps, json_integer(way == DL_NONE ? -1 : (json_int_t)way));
-	json_array_append_new(r->steps,
-			      json_integer(dl_fabric_is_switch(f, node) ?
-						   (json_int_t)r->e.page->place[f->nodes[node].sw] :
-						   -1));
-	json_array_append_new(r->steps, json_integer((json_int_t)(vl | bytes << 4)));
+	report_push(r->steps, event);
+	report_push(r->steps, packet);
+	report_push(r->steps, report_or_minus(r->e.page->way_of[f->nodes[node].first_port + port]));
+	report_push(r->steps, dl_fabric_is_switch(f, node) ?
+				      (json_int_t)r->e.page->place[f->nodes[node].sw] :
+				      -1);
+	report_push(r->steps, vl | bytes << 4);
 	return 0;
 }
 

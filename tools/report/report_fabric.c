@@ -15,17 +15,6 @@
 #include "report.h"
 #include "dateline/tables.h"
 
-static void report_push(json_t *list, json_int_t value)
-{
-	json_array_append_new(list, json_integer(value));
-}
-
-/* -1 where there is none. */
-static json_int_t or_minus(uint32_t value)
-{
-	return value == DL_NONE ? -1 : (json_int_t)value;
-}
-
 /* ---- switches, ends, cables -------------------------------------------- */
 
 static json_t *grid_json(const struct tool_coords *c)
@@ -46,7 +35,7 @@ static json_t *switches_json(const struct report_page *p)
 	for (uint32_t i = 0; i < f->nswitches; i++) {
 		uint32_t sw = p->switches[i];
 
-		report_push(site, p->coords->site ? or_minus(p->coords->site[sw]) : -1);
+		report_push(site, p->coords->site ? report_or_minus(p->coords->site[sw]) : -1);
 		report_push(ports, f->nodes[f->switches[sw]].nports);
 	}
 	return json_pack("{s:o, s:o}", "site", site, "ports", ports);
@@ -198,10 +187,10 @@ static json_t *report_step_json(const struct report_page *p, const struct dl_cyc
 
 	if (s->dlid && s->dlid < DL_TABLES_MCAST_LID)
 		to = p->fabric->lid_port[s->dlid];
-	return json_pack("{s:I, s:i, s:i, s:i, s:I, s:I}", "way", or_minus(p->way_of[s->port]),
-			 "vl", s->vl, "sl", s->sl, "dlid", s->dlid, "from",
-			 s->dlid ? or_minus(p->end_of[s->src]) : -1, "to",
-			 to == DL_NONE ? -1 : or_minus(p->end_of[to]));
+	return json_pack("{s:I, s:i, s:i, s:i, s:I, s:I}", "way",
+			 report_or_minus(p->way_of[s->port]), "vl", s->vl, "sl", s->sl, "dlid",
+			 s->dlid, "from", s->dlid ? report_or_minus(p->end_of[s->src]) : -1, "to",
+			 to == DL_NONE ? -1 : report_or_minus(p->end_of[to]));
 }
 
 static void print_words(const json_t *verdict, FILE *to)

@@ -51,7 +51,7 @@ static int moments_load(const struct report_page *now, const struct report_page 
 		bool same = dl_fabric_match_has_cable(there, ends[w % 2]);
 		uint32_t out = dl_fabric_match_port(there, ends[w % 2]);
 
-		json_array_append_new(flows, json_integer(same ? (json_int_t)load.flows[out] : -1));
+		report_push(flows, same ? (json_int_t)load.flows[out] : -1);
 	}
 	tool_json_with(moment, "flows", flows);
 	if (err)

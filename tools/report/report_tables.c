@@ -296,20 +296,17 @@ static json_t *rows_json(const struct report_page *p)
 	return list;
 }
 
-static void push_class(json_t *list, uint32_t class)
-{
-	json_array_append_new(list, json_integer(class == DL_NONE ? -1 : (json_int_t) class));
-}
-
 static json_t *classes_json(const struct report_page *p)
 {
 	const struct dl_tables *t = p->tables;
 	json_t *src = json_array(), *dst = json_array();
 
 	for (uint32_t i = 0; t->psl && i < p->nends; i++)
-		push_class(src, t->psl_src[p->ends[i]]);
+		report_push(src, report_or_minus(t->psl_src[p->ends[i]]));
 	for (uint32_t l = 0; t->psl && l < p->nlids; l++)
-		push_class(dst, p->lids[l] <= t->top_lid ? t->psl_dst[p->lids[l]] : DL_NONE);
+		report_push(dst, p->lids[l] <= t->top_lid ?
+					 report_or_minus(t->psl_dst[p->lids[l]]) :
+					 -1);
 	return json_pack("{s:o, s:o, s:i}", "src", src, "dst", dst, "width",
 			 t->psl ? t->npsl_dst : 0);
 }
@@ -320,13 +317,11 @@ json_t *report_tables(const struct report_page *p)
 	json_t *groups = json_array();
 
 	for (uint32_t l = 0; l < p->nlids; l++) {
-		uint32_t port = p->fabric->lid_port[p->lids[l]];
-
-		json_array_append_new(lids, json_integer(p->lids[l]));
-		json_array_append_new(owner, json_integer(p->end_of[port]));
+		report_push(lids, p->lids[l]);
+		report_push(owner, p->end_of[p->fabric->lid_port[p->lids[l]]]);
 	}
 	for (uint32_t g = 0; g < p->tables->ngroups; g++)
-		json_array_append_new(groups, json_integer(p->tables->groups[g].mlid));
+		report_push(groups, p->tables->groups[g].mlid);
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i}", "lids", lids, "owner", owner, "rows",
 			 rows_json(p), "psl", classes_json(p), "groups", groups, "mask_bytes",
 			 mask_bytes(p));

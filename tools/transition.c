@@ -453,8 +453,8 @@ int tool_cmd_transition(struct tool *tool, int argc, char **argv)
 {
 	struct request r = { .order = DL_TRANSITION_OPENSM };
 	struct tool_input old = { 0 }, new = { 0 };
-	int err, status = TOOL_EXIT_GOOD;
 	json_t *document = NULL;
+	int err;
 
 	tool_options(tool, &usage, argc, argv, &r);
 	r.old.config = r.new.config;
@@ -467,12 +467,11 @@ int tool_cmd_transition(struct tool *tool, int argc, char **argv)
 	if (!err)
 		err = transition_ask(tool, &r, old.snapshot.tables, &new, &document);
 	if (!err) {
-		if (!tool_true_at(document, "phased.safe") ||
-		    (!r.reconnect && tool_int_at(document, "phased.reconnect_pairs")))
-			status = TOOL_EXIT_FINDING;
+		tool->finding |= !tool_true_at(document, "phased.safe") ||
+				 (!r.reconnect && tool_int_at(document, "phased.reconnect_pairs"));
 		err = tool_show(tool, document, transition_print);
 	}
 	tool_input_free(&old);
 	tool_input_free(&new);
-	return err ? (int)tool_exit_status(err) : status;
+	return tool_exit_status(err);
 }

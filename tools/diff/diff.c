@@ -104,8 +104,8 @@ int tool_cmd_diff(struct tool *tool, int argc, char **argv)
 	struct tool_input from = { 0 }, to = { 0 };
 	struct diff d = { .from = &from, .to = &to };
 	struct request r = { 0 };
-	int err, status = TOOL_EXIT_GOOD;
 	json_t *document;
+	int err;
 
 	tool_options(tool, &usage, argc, argv, &r);
 	r.earlier.net = r.input.net;
@@ -118,11 +118,11 @@ int tool_cmd_diff(struct tool *tool, int argc, char **argv)
 		err = diff_match(&d, &tool->log);
 	if (!err) {
 		document = diff_compare(&d);
-		status = tool_true_at(document, "same") ? TOOL_EXIT_GOOD : TOOL_EXIT_FINDING;
+		tool->finding |= !tool_true_at(document, "same");
 		err = tool_show(tool, document, diff_print);
 	}
 	diff_release(&d);
 	tool_input_free(&to);
 	tool_input_free(&from);
-	return err ? (int)tool_exit_status(err) : status;
+	return tool_exit_status(err);
 }

@@ -483,8 +483,7 @@ int tool_cmd_whatif(struct tool *tool, int argc, char **argv)
 
 		whatif_follow_snapshot(&r);
 		if (campaign_is_leader()) /* the other processes have nothing to do */
-			err = whatif_named(tool, &r.w, &named, &status);
-		campaign_exit(err ? (int)tool_exit_status(err) : status);
+			err = whatif_named(tool, &r.w, &named);
 	} else if (!err) {
 		err = whatif_plan(&r.w, r.samples, &tool->log);
 		err = err ? err : whatif_run_all(tool, &r, &status);

@@ -130,7 +130,7 @@ struct named_request {
 };
 
 /* Compare before and after them.  0 or a negative errno, reported. */
-int whatif_named(struct tool *tool, struct whatif *w, const struct named_request *r, int *status);
+int whatif_named(struct tool *tool, struct whatif *w, const struct named_request *r);
 
 /* Of a scenario: the way back, in a second thread if a core is idle. */
 struct whatif_repair {

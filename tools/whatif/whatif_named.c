@@ -445,9 +445,8 @@ static int named_before(struct tool *tool, const struct whatif *w, struct dl_tab
 }
 
 /* All of the document that needs both sides. */
-static int named_compare(const struct whatif *w, const struct named_request *r,
-			 const struct named_side *b, const struct named_side *a, json_t *d,
-			 int *status)
+static int named_compare(struct tool *tool, const struct whatif *w, const struct named_request *r,
+			 const struct named_side *b, const struct named_side *a, json_t *d)
 {
 	struct whatif_transition t = { 0 };
 	struct named_pairs p = { 0 };
@@ -458,8 +457,7 @@ static int named_compare(const struct whatif *w, const struct named_request *r,
 		err = whatif_check(b->tables, a->tables, &t);
 	if (err)
 		return err;
-	if (!t.phased || !a->delivered || !a->is_free || a->run.finding)
-		*status = TOOL_EXIT_FINDING;
+	tool->finding |= !t.phased || !a->delivered || !a->is_free || a->run.finding;
 	json_object_set_new(d, "before", named_side_json(b, r->scenario, p.hops_before, p.kept));
 	json_object_set_new(d, "after", named_side_json(a, r->scenario, p.hops_after, p.kept));
 	json_object_set_new(d, "pairs",
@@ -471,8 +469,7 @@ static int named_compare(const struct whatif *w, const struct named_request *r,
 				      (json_int_t)t.closed, "pairs_interrupted",
 				      (json_int_t)t.pairs));
 	json_object_set_new(d, "cut_off_adapters", named_cut_off_json(b->f, a->f));
-	if (named_cuts_off(tool_at(d, "failed"), tool_at(d, "cut_off_adapters")))
-		*status = TOOL_EXIT_FINDING;
+	tool->finding |= named_cuts_off(tool_at(d, "failed"), tool_at(d, "cut_off_adapters"));
 	json_object_set_new(d, "busiest", named_busiest(w, b, a));
 	if (reason)
 		json_object_set_new(d, "faster_because", json_string(reason));
@@ -496,7 +493,7 @@ static int named_sides(struct tool *tool, struct whatif *w, const struct named_r
 	return err;
 }
 
-int whatif_named(struct tool *tool, struct whatif *w, const struct named_request *r, int *status)
+int whatif_named(struct tool *tool, struct whatif *w, const struct named_request *r)
 {
 	json_t *failed = json_array(), *d = NULL;
 	struct dl_route_result routed = { 0 };
@@ -518,14 +515,14 @@ int whatif_named(struct tool *tool, struct whatif *w, const struct named_request
 		d = json_pack("{s:O, s:s, s:b}", "failed", failed, "mode",
 			      w->any_sl ? "any-sl" : "proven", "routed", !refused);
 	if (refused) {
-		*status = TOOL_EXIT_FINDING;
+		tool->finding = true;
 		err = 0;
 	} else if (!err) {
 		before.tables = old;
 		after.tables = routed.tables;
 		err = named_sides(tool, w, r, &left, &before, &after);
 		if (!err)
-			err = named_compare(w, r, &before, &after, d, status);
+			err = named_compare(tool, w, r, &before, &after, d);
 	}
 	if (!err)
 		err = tool_show(tool, json_incref(d), named_print);

@@ -429,7 +429,7 @@ static int whatif_run_all(const struct tool *tool, struct request *r, int *statu
 	if (!err)
 		err = campaign_run(&c, outcomes, done, &interrupted);
 	if (!err && !interrupted)
-		err = whatif_transitions_end(w);
+		err = background_end(&w->route_whole);
 	seconds = dl_clock_monotonic() - start_time;
 	for (uint64_t i = 0; !err && i < w->nitems; i++) {
 		if (!done[i] || !outcomes[i].connected)
@@ -479,11 +479,9 @@ int tool_cmd_whatif(struct tool *tool, int argc, char **argv)
 	if (!err)
 		err = dl_fabric_assign_lids(r.w.whole.fabric, 0);
 	if (!err && r.fail.n) {
-		const struct named_request named = { &r.input, &r.fail, r.scenario };
-
 		whatif_follow_snapshot(&r);
 		if (campaign_is_leader()) /* the other processes have nothing to do */
-			err = whatif_named(tool, &r.w, &named);
+			err = whatif_named(tool, &r.w, &r.input, &r.fail, r.scenario);
 	} else if (!err) {
 		err = whatif_plan(&r.w, r.samples, &tool->log);
 		err = err ? err : whatif_run_all(tool, &r, &status);

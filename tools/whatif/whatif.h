@@ -113,24 +113,20 @@ struct whatif_outcome {
 
 /*
  * Route the whole fabric, if transitions are asked for; that may have failed only at
- * the end, when no scenario needed it.  0 or negative errno.
+ * the end of `route_whole`, when no scenario needed it.  0 or negative errno.
  */
 int whatif_transitions_begin(struct whatif *w);
-int whatif_transitions_end(struct whatif *w);
 
 /* Tables written over one another in any order, and in steps.  0 or negative errno. */
 int whatif_check(const struct dl_tables *from, const struct dl_tables *to,
 		 struct whatif_transition *out);
 
-/* Failures by name. */
-struct named_request {
-	const struct tool_input_options *input;
-	const struct tool_names *fail;
-	const char *scenario; /* of an emulation, or NULL */
-};
-
-/* Compare before and after them.  0 or a negative errno, reported. */
-int whatif_named(struct tool *tool, struct whatif *w, const struct named_request *r);
+/*
+ * Compare before and after failures by name; `scenario` is of an emulation, or NULL.  0 or a
+ * negative errno, reported.
+ */
+int whatif_named(struct tool *tool, struct whatif *w, const struct tool_input_options *input,
+		 const struct tool_names *fail, const char *scenario);
 
 /* Of a scenario: the way back, in a second thread if a core is idle. */
 struct whatif_repair {

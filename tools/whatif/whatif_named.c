@@ -445,21 +445,21 @@ static int named_before(struct tool *tool, const struct whatif *w, struct dl_tab
 }
 
 /* All of the document that needs both sides. */
-static int named_compare(struct tool *tool, const struct whatif *w, const struct named_request *r,
+static int named_compare(struct tool *tool, const struct whatif *w, const char *scenario,
 			 const struct named_side *b, const struct named_side *a, json_t *d)
 {
 	struct whatif_transition t = { 0 };
 	struct named_pairs p = { 0 };
 	int err = named_count(b->tables, a->tables, &p);
-	const char *reason = r->scenario ? named_reason(b, a) : NULL;
+	const char *reason = scenario ? named_reason(b, a) : NULL;
 
 	if (!err)
 		err = whatif_check(b->tables, a->tables, &t);
 	if (err)
 		return err;
 	tool->finding |= !t.phased || !a->delivered || !a->is_free || a->run.finding;
-	json_object_set_new(d, "before", named_side_json(b, r->scenario, p.hops_before, p.kept));
-	json_object_set_new(d, "after", named_side_json(a, r->scenario, p.hops_after, p.kept));
+	json_object_set_new(d, "before", named_side_json(b, scenario, p.hops_before, p.kept));
+	json_object_set_new(d, "after", named_side_json(a, scenario, p.hops_after, p.kept));
 	json_object_set_new(d, "pairs",
 			    json_pack("{s:I, s:I, s:I, s:I}", "before", (json_int_t)p.before,
 				      "cut_off", (json_int_t)p.cut_off, "interrupted",
@@ -476,24 +476,25 @@ static int named_compare(struct tool *tool, const struct whatif *w, const struct
 	return 0;
 }
 
-static int named_sides(struct tool *tool, struct whatif *w, const struct named_request *r,
+static int named_sides(struct tool *tool, struct whatif *w, const char *scenario,
 		       const struct tool_input *left, struct named_side *b, struct named_side *a)
 {
 	int err;
 
 	b->coords = w->whole.coords;
 	a->coords = (struct tool_coords){ left->torus->grid, left->torus->sw_site, true };
-	err = named_judge(tool, r->scenario, b);
+	err = named_judge(tool, scenario, b);
 	if (!err) {
-		err = named_judge(tool, r->scenario, a);
+		err = named_judge(tool, scenario, a);
 		if (err && err != -ENOMEM)
 			dl_log(&tool->log, DL_LOG_ERROR,
-			       "%s fits the whole fabric, but not what is left of it", r->scenario);
+			       "%s fits the whole fabric, but not what is left of it", scenario);
 	}
 	return err;
 }
 
-int whatif_named(struct tool *tool, struct whatif *w, const struct named_request *r)
+int whatif_named(struct tool *tool, struct whatif *w, const struct tool_input_options *input,
+		 const struct tool_names *fail, const char *scenario)
 {
 	json_t *failed = json_array(), *d = NULL;
 	struct dl_route_result routed = { 0 };
@@ -504,7 +505,7 @@ int whatif_named(struct tool *tool, struct whatif *w, const struct named_request
 	int err = named_before(tool, w, &old);
 
 	if (!err) {
-		err = fail_input(tool, r->input, r->fail, &w->whole, &left, failed);
+		err = fail_input(tool, input, fail, &w->whole, &left, failed);
 		if (!err)
 			err = named_route(w, &left, &tool->log, &routed);
 		if (!err)
@@ -520,9 +521,9 @@ int whatif_named(struct tool *tool, struct whatif *w, const struct named_request
 	} else if (!err) {
 		before.tables = old;
 		after.tables = routed.tables;
-		err = named_sides(tool, w, r, &left, &before, &after);
+		err = named_sides(tool, w, scenario, &left, &before, &after);
 		if (!err)
-			err = named_compare(tool, w, r, &before, &after, d);
+			err = named_compare(tool, w, scenario, &before, &after, d);
 	}
 	if (!err)
 		err = tool_show(tool, json_incref(d), named_print);

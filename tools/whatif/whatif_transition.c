@@ -70,11 +70,6 @@ int whatif_transitions_begin(struct whatif *w)
 	return w->has_spare ? 0 : background_end(&w->route_whole);
 }
 
-int whatif_transitions_end(struct whatif *w)
-{
-	return background_end(&w->route_whole);
-}
-
 /* From what is left in the scenario before, if that could be routed. */
 static int from_before(const struct whatif *w, struct whatif_failures *f, uint64_t item,
 		       const struct dl_tables *now, struct whatif_transition *out)

@@ -32,15 +32,12 @@ static char *csv_name(const char *outer, const char *between, const char *inner)
 	return asprintf(&name, "%s%s%s", outer, *outer ? between : "", inner) < 0 ? NULL : name;
 }
 
-static json_t *csv_joined(const json_t *list)
+static void csv_join(const json_t *list, FILE *to)
 {
-	char *text = NULL;
-	size_t len, i;
 	const json_t *item;
-	FILE *to = dl_memory_open(&text, &len);
-	json_t *out;
+	size_t i;
 
-	json_array_foreach(list, i, item) if (to)
+	json_array_foreach(list, i, item)
 	{
 		if (i)
 			putc(' ', to);
@@ -49,11 +46,13 @@ static json_t *csv_joined(const json_t *list)
 		else
 			fprintf(to, "%.15g", json_number_value(item));
 	}
-	if (!to || fclose(to)) {
-		free(text);
-		return NULL;
-	}
-	out = json_string(text);
+}
+
+static json_t *csv_joined(const json_t *list)
+{
+	char *text = tool_text_of(list, csv_join);
+	json_t *out = json_string(text);
+
 	free(text);
 	return out;
 }

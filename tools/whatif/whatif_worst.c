@@ -144,21 +144,19 @@ void whatif_print_worst(const json_t *list, FILE *to)
 	}
 }
 
+static void print_csv_parts(const json_t *s, FILE *to)
+{
+	print_parts(s, "; ", to);
+}
+
 static int print_csv_row(const json_t *s, FILE *to)
 {
-	char *text = NULL;
-	size_t len;
-	FILE *memory = dl_memory_open(&text, &len);
-	json_t *parts;
+	char *text = tool_text_of(s, print_csv_parts);
+	json_t *parts = text ? tool_json_text(text) : NULL;
 
-	if (memory)
-		print_parts(s, "; ", memory);
-	parts = memory && !fclose(memory) ? tool_json_text(text) : NULL;
 	free(text);
-	if (!parts || tool_json_failed()) {
-		json_decref(parts);
+	if (!parts)
 		return -ENOMEM;
-	}
 	tool_print(to, s, "{sample},");
 	tool_print_csv(to, parts);
 	tool_print(to, s, ",{connected},{classic},{routed},");

@@ -325,25 +325,23 @@ static bool has_text(const json_t *list, const char *text)
  * What all documents have: the version of their form first, and last what was
  * warned of and assumed on the way to the result.
  */
-static int document_complete(const struct tool *tool, json_t **document)
+static json_t *document_complete(const struct tool *tool, json_t *document)
 {
-	json_t *whole = json_pack("{s:i}", "format", 1), *warnings;
-	const json_t *item;
+	json_t *whole = json_pack("{s:i}", "format", 1), *warnings, *item;
 	size_t i;
-	int err = json_object_update(whole, *document) ? -ENOMEM : 0;
 
+	json_object_update(whole, document);
+	if (!json_object_get(whole, "warnings"))
+		tool_json_with(whole, "warnings", json_array());
 	warnings = json_object_get(whole, "warnings");
-	if (!err && !warnings)
-		err = json_object_set_new(whole, "warnings", json_array()) ? -ENOMEM : 0;
-	warnings = json_object_get(whole, "warnings");
-	if (!tool->warnings)
-		err = -ENOMEM;
-	json_array_foreach(tool->warnings, i,
-			   item) if (!err && !has_text(warnings, json_string_value(item)))
-		err = json_array_append(warnings, (json_t *)item) ? -ENOMEM : 0;
-	json_decref(*document);
-	*document = whole;
-	return err;
+	exhausted |= !tool->warnings;
+	json_array_foreach(tool->warnings, i, item)
+	{
+		if (!has_text(warnings, json_string_value(item)))
+			json_array_append(warnings, item);
+	}
+	json_decref(document);
+	return whole;
 }
 
 char *tool_text_of(const json_t *document, void (*print)(const json_t *document, FILE *to))
@@ -387,7 +385,7 @@ int tool_print_json_with(const struct tool *tool, json_t *document, const struct
 	if (document && part)
 		tool_json_with(document, part->key, json_null());
 	if (document)
-		exhausted |= document_complete(tool, &document) == -ENOMEM;
+		document = document_complete(tool, document);
 	if (document && !exhausted)
 		text = json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
 	json_decref(document);

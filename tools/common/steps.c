@@ -25,31 +25,14 @@ int steps_add(struct steps *s, json_t *step)
 	return tool_json_failed() ? -ENOMEM : 0;
 }
 
-/* What comes before the steps: printed, or part of the document. */
-static int steps_begin(const struct steps_model *m, const void *model, bool print, json_t *document)
+/* What comes before or after the steps: part of the document, or printed. */
+static int steps_take(const struct tool *tool, json_t *document, json_t *part,
+		      void (*print)(const json_t *document, FILE *to))
 {
-	json_t *part = m->before ? m->before(model) : json_object();
 	int err = json_object_update(document, part) || tool_json_failed() ? -ENOMEM : 0;
 
-	if (!err && print)
-		m->print_before(document, stdout);
-	json_decref(part);
-	return err;
-}
-
-/* What comes after them. */
-static int steps_end(const struct tool *tool, const struct steps_model *m, const void *model,
-		     const char *path, json_t *document)
-{
-	json_t *part;
-	int err = 0;
-
-	if (!m->after)
-		return 0;
-	part = m->after(model, path, &tool->log);
-	err = json_object_update(document, part) || tool_json_failed() ? -ENOMEM : 0;
 	if (!err && !tool->json)
-		m->print_after(document, stdout);
+		print(document, stdout);
 	json_decref(part);
 	return err;
 }
@@ -59,7 +42,8 @@ static int steps_run(const struct tool *tool, const struct steps_model *m, void 
 {
 	json_t *document = json_object();
 	struct steps steps = { .model = m };
-	int err = steps_begin(m, model, !tool->json, document);
+	int err = steps_take(tool, document, m->before ? m->before(model) : json_object(),
+			     m->print_before);
 
 	if (!err && tool->json) {
 		steps.list = json_array();
@@ -67,8 +51,8 @@ static int steps_run(const struct tool *tool, const struct steps_model *m, void 
 	}
 	if (!err)
 		err = m->run(model, &steps);
-	if (!err)
-		err = steps_end(tool, m, model, path, document);
+	if (!err && m->after)
+		err = steps_take(tool, document, m->after(model, path, &tool->log), m->print_after);
 	if (!err && tool->json)
 		return tool_print_json(tool, document);
 	if (err)

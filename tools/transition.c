@@ -436,17 +436,11 @@ static void transition_print(const json_t *d, FILE *to)
 	}
 }
 
-static int transition_ask(struct tool *tool, const struct request *r, const struct dl_tables *old,
-			  const struct tool_input *new, json_t **document)
+static int transition_ask(struct tool *tool, const struct request *r, const struct tool_input *old,
+			  const struct tool_input *new, FILE *plan, json_t **document)
 {
-	struct tool_out out = { 0 };
-	int err = r->plan ? tool_out_open(tool, NULL, r->plan, &out) : 0;
-
-	if (err)
-		return err;
-	err = transition_json(old, new->snapshot.tables, r->order, &new->coords, &tool->log,
-			      out.file, document);
-	return r->plan ? tool_out_close(tool, &out, err) : err;
+	return transition_json(old->snapshot.tables, new->snapshot.tables, r->order, &new->coords,
+			       &tool->log, plan, document);
 }
 
 int tool_cmd_transition(struct tool *tool, int argc, char **argv)
@@ -464,8 +458,11 @@ int tool_cmd_transition(struct tool *tool, int argc, char **argv)
 		err = tool_input_read(tool, &r.new, TOOL_INPUT_TABLES, &new);
 	if (!err)
 		err = transition_compare(&tool->log, old.snapshot.fabric, new.snapshot.fabric);
-	if (!err)
-		err = transition_ask(tool, &r, old.snapshot.tables, &new, &document);
+	if (!err && r.plan)
+		err = tool_write(tool, NULL, r.plan, to,
+				 transition_ask(tool, &r, &old, &new, to, &document));
+	else if (!err)
+		err = transition_ask(tool, &r, &old, &new, NULL, &document);
 	if (!err) {
 		tool->finding |= !tool_true_at(document, "phased.safe") ||
 				 (!r.reconnect && tool_int_at(document, "phased.reconnect_pairs"));

@@ -144,17 +144,6 @@ static int verify_check(struct tool *tool, struct request *r, const struct tool_
 	return err;
 }
 
-/* Without one where there is a loop: the result has said so. */
-static int verify_certify(const struct tool *tool, const struct request *r,
-			  const struct dl_tables *t)
-{
-	struct tool_out out;
-	int err = tool_out_open(tool, NULL, r->certificate, &out);
-
-	return err ? err :
-		     tool_out_close(tool, &out, dl_verify_certificate(t, &r->options, out.file));
-}
-
 int tool_cmd_verify(struct tool *tool, int argc, char **argv)
 {
 	struct dl_snapshot earlier = { 0 };
@@ -173,8 +162,10 @@ int tool_cmd_verify(struct tool *tool, int argc, char **argv)
 	}
 	if (!err)
 		err = verify_check(tool, &r, &in, &status);
+	/* Without one where there is a loop: the result has said so. */
 	if (!err && r.certificate && status == TOOL_EXIT_GOOD)
-		err = verify_certify(tool, &r, in.snapshot.tables);
+		err = tool_write(tool, NULL, r.certificate, to,
+				 dl_verify_certificate(in.snapshot.tables, &r.options, to));
 	dl_snapshot_release(&earlier);
 	tool_input_free(&in);
 	return err ? (int)tool_exit_status(err) : status;

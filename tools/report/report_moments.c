@@ -12,15 +12,14 @@
 #include "report.h"
 
 /* Both moments' differences, but for lists by LID and switch. */
-static int moments_compare(const struct diff *d, json_t **out)
+static json_t *moments_compare(const struct diff *d)
 {
 	json_t *forwarding = diff_entries(d);
 
 	json_object_del(forwarding, "destinations");
 	json_object_del(forwarding, "switches");
-	*out = json_pack("{s:o, s:o, s:o, s:o}", "switches", diff_nodes(d, true), "adapters",
+	return json_pack("{s:o, s:o, s:o, s:o}", "switches", diff_nodes(d, true), "adapters",
 			 diff_nodes(d, false), "cables", diff_cables(d), "forwarding", forwarding);
-	return *out ? 0 : -ENOMEM;
 }
 
 static int moments_verify(const struct tool_input *in, json_t *moment)
@@ -79,7 +78,6 @@ static int moments_add(const struct report_page *now, const struct report_page *
 	struct diff until = { .from = then->input, .to = next->input };
 	json_t *moment = json_pack("{s:o, s:o}", "title", tool_json_text(title), "written",
 				   tool_json_or_null(written, written));
-	json_t *changes = NULL;
 	int err = moment ? diff_match(&back, log) : -ENOMEM;
 
 	if (!err)
@@ -88,13 +86,12 @@ static int moments_add(const struct report_page *now, const struct report_page *
 		err = moments_verify(then->input, moment);
 	if (!err)
 		err = moments_load(now, then, &back.there, moment);
-	if (!err)
-		err = moments_compare(&until, &changes);
 	/* Another grid has other sites. */
 	tool_json_with(moment, "missing",
 		       moments_same_grid(now->coords, then->coords) ? report_missing(then) :
 								      json_null());
-	tool_json_with(moment, "until_next", changes);
+	if (!err)
+		tool_json_with(moment, "until_next", moments_compare(&until));
 	json_array_append_new(list, moment);
 	diff_release(&back);
 	diff_release(&until);

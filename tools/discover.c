@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* `dateline discover`: where every switch sits. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,12 +3,10 @@
 #include "config.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/common/tool.h"
-#include "dateline/torus.h"
 
 static const char doc[] = "Write a torus or mesh of X by Y by Z switches: a netlist for ibsim and "
 			  "every other subcommand, and a torus-2QoS.conf that describes it."

@@ -8,7 +8,6 @@
 #include <sys/resource.h>
 
 #include "bench.h"
-#include "dateline/torus.h"
 
 static const struct {
 	const char *word;

@@ -2,7 +2,6 @@
 /* How long the forwarding tables of a whole torus take. */
 #include "config.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "bench.h"

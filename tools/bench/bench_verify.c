@@ -5,10 +5,6 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "bench.h"
 #include "dateline/route.h"
 #include "dateline/verify.h"

@@ -19,11 +19,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "campaign.h"
 #include "tool.h"
-#include "dateline/base.h"
 
 #define MAX_THREADS 1024
 #define PROGRESS_NS 200000000 /* between two looks at how far it is */

@@ -8,7 +8,6 @@
 
 #include "tool.h"
 #include "dateline/live.h"
-#include "dateline/torus.h"
 
 /* The options and the argument that say what to read. */
 struct tool_input_options {

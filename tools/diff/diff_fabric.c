@@ -2,7 +2,6 @@
 /* Two fabrics compared: nodes, cables, LIDs, coordinates; see diff.h. */
 #include "config.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "diff.h"

@@ -2,9 +2,7 @@
 /* The tables of two fabrics compared, between nodes in both; see diff.h. */
 #include "config.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "diff.h"
 

@@ -23,7 +23,6 @@
 #include "tools/common/background.h"
 #include "tools/diff/diff.h"
 #include "tools/path/path.h"
-#include "dateline/tables.h"
 #include "tools/verify/verify.h"
 
 /* A cable between two switches; [0] at the lower page number. */

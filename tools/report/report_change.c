@@ -15,7 +15,6 @@
 
 #include "report.h"
 #include "tools/transition.h"
-#include "dateline/tables.h"
 
 /* ---- what is there ----------------------------------------------------- */
 

@@ -8,12 +8,9 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "report.h"
-#include "dateline/tables.h"
 
 /* ---- switches, ends, cables -------------------------------------------- */
 

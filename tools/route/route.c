@@ -5,7 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "dateline/base.h"
 #include "route.h"
 
 #define MAX_SECONDS 86400

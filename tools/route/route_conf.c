@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "dateline/base.h"
 #include "route.h"
 
 #define OPENSM_CONF "dateline-opensm.conf"

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dateline/base.h"
 #include "route.h"
 
 #define LONGEST 65536 /* bytes of a definition */

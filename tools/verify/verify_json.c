@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* What `dateline verify` found, as a document. */
-#include <errno.h>
 #include <string.h>
 
 #include "verify.h"

@@ -6,7 +6,6 @@
  * dependencies: it names cables and packets that he can look up, draws the
  * loop, and says what he can do about it.
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "verify.h"

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* `dateline whatif`: what failures would do to a fabric; see whatif.h. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "tools/common/campaign.h"
-#include "dateline/base.h"
-#include "dateline/fabric.h"
-#include "dateline/tables.h"
-#include "dateline/torus.h"
-#include "dateline/verify.h"
 #include "whatif.h"
 
 #define MAX_FAILURES 65536

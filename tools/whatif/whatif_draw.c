@@ -9,12 +9,9 @@
  * counting those before it.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dateline/base.h"
-#include "dateline/torus.h"
 #include "whatif.h"
 
 #define MAX_ITEMS 1000000 /* of an exhaustive campaign */

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* What the scenarios of a campaign add up to; see whatif.h. */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tools/common/campaign.h"
-#include "dateline/torus.h"
 #include "whatif.h"
 
 #define MAX_LISTED 100 /* lost scenarios that are listed */

@@ -5,7 +5,6 @@
  * fail while those are repaired.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "dateline/transition.h"
 #include "whatif.h"

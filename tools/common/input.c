@@ -11,30 +11,20 @@
 #include "dateline/route.h"
 
 #define MEMBER(member) DL_MEMBER(struct tool_input_options, member)
-#define LIVE_SETTINGS                                                                           \
-	{ "live", DL_SETTING_FLAG, MEMBER(is_live),                                             \
-	  .doc = "Read the fabric that this machine is attached to instead" },                  \
-		{ "Ca",                                                                         \
-		  DL_SETTING_BORROW,                                                            \
-		  MEMBER(live.ca),                                                              \
-		  .key = 'C',                                                                   \
-		  .arg = "NAME",                                                                \
-		  .doc = "For --live: the local adapter (any that is up)" },                    \
-		{ "Port",                                                                       \
-		  DL_SETTING_NUMBER,                                                            \
-		  MEMBER(live.port),                                                            \
-		  .key = 'P',                                                                   \
-		  .arg = "N",                                                                   \
-		  .min = 1,                                                                     \
-		  .max = DL_FABRIC_MAX_PORTS,                                                   \
-		  .doc = "For --live: its port (any that is up)" },                             \
-	{                                                                                       \
-		"node-name-map", DL_SETTING_BORROW, MEMBER(names),                              \
-			.arg = "FILE", .doc = "Names of nodes by GUID, as for infiniband-diags" \
-	}
+
+const struct dl_setting tool_input_live[] = {
+	{ "live", DL_SETTING_FLAG, MEMBER(is_live),
+	  .doc = "Read the fabric that this machine is attached to instead" },
+	{ "Ca", DL_SETTING_BORROW, MEMBER(live.ca), .key = 'C', .arg = "NAME",
+	  .doc = "For --live: the local adapter (any that is up)" },
+	{ "Port", DL_SETTING_NUMBER, MEMBER(live.port), 1, DL_FABRIC_MAX_PORTS, .key = 'P',
+	  .arg = "N", .doc = "For --live: its port (any that is up)" },
+	{ "node-name-map", DL_SETTING_BORROW, MEMBER(names), .arg = "FILE",
+	  .doc = "Names of nodes by GUID, as for infiniband-diags" },
+	{ 0 }
+};
 
 const struct dl_setting tool_input_fabric[] = {
-	LIVE_SETTINGS,
 	{ "include", DL_SETTING_FLAG, MEMBER(include),
 	  .doc = "Follow the netlist's include statements to files beside it" },
 	{ "torus-config", DL_SETTING_BORROW, MEMBER(config), .arg = "FILE",
@@ -44,7 +34,6 @@ const struct dl_setting tool_input_fabric[] = {
 };
 
 const struct dl_setting tool_input_tables[] = {
-	LIVE_SETTINGS,
 	{ "net", DL_SETTING_BORROW, MEMBER(net), .arg = "FILE",
 	  .doc = "The netlist, for a directory without one" },
 	{ "psl", DL_SETTING_BORROW, MEMBER(psl), .arg = "FILE",

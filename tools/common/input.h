@@ -27,9 +27,9 @@ struct tool_input_options {
 
 /*
  * The settings of a struct tool_input_options, but for `from`: for commands
- * that read a fabric, and for those that read tables.
+ * that read a fabric, and for those that read tables; these take the third, too.
  */
-extern const struct dl_setting tool_input_fabric[], tool_input_tables[];
+extern const struct dl_setting tool_input_fabric[], tool_input_tables[], tool_input_live[];
 
 struct tool_coords {
 	struct dl_torus_grid grid;

@@ -61,7 +61,7 @@ static const struct dl_setting json[] = { { "json", DL_SETTING_FLAG, DL_MEMBER(s
 					  { 0 } };
 
 /* Tables whose options a command takes, and what they set. */
-#define TABLES 4
+#define TABLES 5
 
 struct parsing {
 	const struct tool_usage *usage;
@@ -196,6 +196,7 @@ void tool_options(struct tool *tool, const struct tool_usage *usage, int argc, c
 		.to = to,
 		.tables = { { usage->options, to },
 			    { usage->input, input },
+			    { usage->input ? tool_input_live : NULL, input },
 			    { usage->flags & TOOL_JSON ? json : NULL, tool },
 			    { shared, tool } },
 		.input = usage->input ? input : NULL,

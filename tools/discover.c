@@ -83,11 +83,8 @@ static json_t *unplaced_json(const struct dl_torus *t, uint32_t sw)
 
 static json_t *discover_end_json(const struct dl_fabric *f, uint32_t port)
 {
-	json_t *end = tool_json_port(f, port);
-
-	json_object_set_new(end, "name",
-			    tool_json_text(dl_fabric_node_name(f, f->ports[port].node)));
-	return end;
+	return tool_json_with(tool_json_port(f, port), "name",
+			      tool_json_text(dl_fabric_node_name(f, f->ports[port].node)));
 }
 
 /* Do half of all switches or more have a cable in this direction at this port number? */
@@ -140,7 +137,6 @@ static json_t *discover_around_json(const struct dl_torus *t, uint32_t site)
 	return list;
 }
 
-/* What is wired wrongly or missing, and its repair. */
 static json_t *discover_name_at(const struct dl_torus *t, uint32_t site)
 {
 	const struct dl_fabric *f = t->fabric;
@@ -148,6 +144,7 @@ static json_t *discover_name_at(const struct dl_torus *t, uint32_t site)
 	return tool_json_text(dl_fabric_node_name(f, f->switches[t->site_sw[site]]));
 }
 
+/* What is wired wrongly or missing, and its repair. */
 static json_t *faults_json(const struct dl_torus *t)
 {
 	static const char *const words[] = {
@@ -194,20 +191,18 @@ static json_t *discover_document(const struct tool_input *in)
 {
 	const struct dl_torus *t = in->torus;
 	json_t *placed = json_array(), *missing = json_array(), *around = json_array();
-	json_t *unplaced = json_array(), *unused = json_array(), *sw;
+	json_t *unplaced = json_array(), *unused = json_array();
 	const struct dl_fabric *f = t->fabric;
 
 	for (uint32_t i = 0; i < t->nsites; i++) {
-		json_t *coord = tool_json_coord(&t->grid, i);
-
-		if (t->site_sw[i] == DL_NONE) {
-			json_array_append_new(missing, coord);
-			json_array_append_new(around, discover_around_json(t, i));
+		if (t->site_sw[i] != DL_NONE) {
+			json_array_append_new(placed,
+					      tool_json_placed_node(&in->coords, f,
+								    f->switches[t->site_sw[i]]));
 			continue;
 		}
-		sw = tool_json_node(f, f->switches[t->site_sw[i]]);
-		json_object_set_new(sw, "coord", coord);
-		json_array_append_new(placed, sw);
+		json_array_append_new(missing, tool_json_coord(&t->grid, i));
+		json_array_append_new(around, discover_around_json(t, i));
 	}
 	for (uint32_t i = 0; i < t->nunplaced; i++)
 		json_array_append_new(unplaced, unplaced_json(t, t->unplaced[i]));
@@ -289,30 +284,20 @@ static void discover_print(const json_t *d, FILE *to)
 /* What is to be done until the fabric is cabled as planned. */
 static void discover_print_plan(const json_t *d, FILE *to)
 {
-	static const struct {
-		const char *work, *line;
-	} lines[] = {
-		{ "plug",
-		  "plug \"{from.name}\" port {from.port} - \"{to.name}\" port {to.port}\n" },
-		{ "unplug",
-		  "unplug \"{from.name}\" port {from.port} - \"{to.name}\" port {to.port}\n" },
-		{ "move",
-		  "move the cable of \"{stays.name}\" port {stays.port} from \"{from.name}\" port "
-		  "{from.port} to \"{to.name}\" port {to.port}\n" },
-		{ "exchange",
-		  "exchange the plugs in \"{from.name}\" port {from.port} and \"{to.name}\" port "
-		  "{to.port}\n" },
-	};
 	const json_t *item;
 	size_t i;
 
 	tool_print(to, d, "{*plan.nodes}{planned} is {guid} \"{name}\"\n{/}");
-	json_array_foreach(tool_at(d, "plan.work"), i, item)
-	{
-		for (size_t k = 0; k < sizeof(lines) / sizeof(*lines); k++)
-			if (!strcmp(json_string_value(tool_at(item, "work")), lines[k].work))
-				tool_print(to, item, lines[k].line);
-	}
+	json_array_foreach(tool_at(d, "plan.work"), i, item) tool_print(
+		to, item,
+		strcmp(json_string_value(tool_at(item, "work")), "exchange") ?
+			"{?stays}move the cable of \"{stays.name}\" port {stays.port} from "
+			"\"{from.name}\" port {from.port} to \"{to.name}\" port "
+			"{to.port}\n{/}"
+			"{!stays}{work} \"{from.name}\" port {from.port} - \"{to.name}\" "
+			"port {to.port}\n{/}" :
+			"exchange the plugs in \"{from.name}\" port {from.port} and "
+			"\"{to.name}\" port {to.port}\n");
 	if (!i)
 		fputs("cabled as planned\n", to);
 }

@@ -13,15 +13,6 @@
 #define NAMED_CUT_OFF 10 /* adapters that are named */
 #define FASTER 1.005	 /* is no more than chance below */
 
-struct named_run {
-	uint32_t adapters; /* that sent */
-	uint64_t bytes, unarrived;
-	double gbps, fraction, finished_ns;
-	double level_gbps[DL_EMU_LEVELS];
-	struct dl_emu_latency latency[DL_EMU_LEVELS];
-	bool deadlock, finding;
-};
-
 /* The fabric with its tables, before or after. */
 struct named_side {
 	const struct dl_fabric *f;
@@ -29,7 +20,8 @@ struct named_side {
 	struct tool_coords coords;
 	struct dl_tables_load load;
 	bool delivered, is_free; /* of credit loops */
-	struct named_run run;
+	json_t *emulation;	 /* NULL: none */
+	bool finding;		 /* of it */
 };
 
 /* Of source end ports and destination LIDs that the tables before deliver. */
@@ -142,25 +134,32 @@ static int named_count(const struct dl_tables *old, const struct dl_tables *new,
 
 /* ---- one side -------------------------------------------------------------- */
 
-static void named_sum(const struct named_side *s, struct dl_emu_result *result,
-		      struct named_run *out)
+static json_t *named_run_json(const struct dl_fabric *f, struct dl_emu_result *result)
 {
 	const struct dl_emu_totals *t = dl_emu_totals(result->emu);
+	json_t *qos = json_array();
+	uint32_t senders = 0;
+	double gbps = 0;
 
-	for (uint32_t p = 0; p < s->f->nports; p++)
-		if (s->f->ports[p].num && dl_fabric_is_end_port(s->f, p))
-			out->adapters += dl_emu_port(result->emu, p)->packets > 0;
+	for (uint32_t p = 0; p < f->nports; p++)
+		if (f->ports[p].num && dl_fabric_is_end_port(f, p))
+			senders += dl_emu_port(result->emu, p)->packets > 0;
 	for (unsigned int l = 0; l < DL_EMU_LEVELS; l++) {
-		out->level_gbps[l] = result->level_bytes[l] * 8e3 / result->measured_ps;
-		out->gbps += out->level_gbps[l];
-		out->latency[l] = dl_emu_latency_of(&dl_emu_level(result->emu, l)->latency);
+		struct dl_emu_latency latency =
+			dl_emu_latency_of(&dl_emu_level(result->emu, l)->latency);
+		double level = result->level_bytes[l] * 8e3 / result->measured_ps;
+
+		gbps += level;
+		json_array_append_new(qos, json_pack("{s:i, s:f, s:f, s:f}", "level", l,
+						     "throughput_gbps", level, "latency_ns_mean",
+						     latency.mean, "latency_ns_p99", latency.p99));
 	}
-	out->bytes = t->delivered_bytes;
-	out->unarrived = t->dropped + t->in_flight;
-	out->fraction = result->throughput;
-	out->finished_ns = t->last_delivery / 1e3;
-	out->deadlock = dl_emu_cycle(result->emu)->n > 0;
-	out->finding = dl_emu_result_finding(result);
+	return json_pack("{s:i, s:I, s:I, s:f, s:f, s:f, s:b, s:o}", "sending_adapters", senders,
+			 "delivered_bytes", (json_int_t)t->delivered_bytes, "not_arrived_packets",
+			 (json_int_t)(t->dropped + t->in_flight), "throughput_gbps", gbps,
+			 "throughput_fraction", result->throughput, "last_delivery_ns",
+			 t->last_delivery / 1e3, "deadlock", dl_emu_cycle(result->emu)->n > 0,
+			 "qos", qos);
 }
 
 static int named_emulate(struct tool *tool, const char *scenario, struct named_side *s)
@@ -171,8 +170,10 @@ static int named_emulate(struct tool *tool, const char *scenario, struct named_s
 
 	if (!err)
 		err = dl_emu_scenario_run(e, NULL, NULL, NULL, &result);
-	if (!err)
-		named_sum(s, &result, &s->run);
+	if (!err) {
+		s->emulation = named_run_json(s->f, &result);
+		s->finding = dl_emu_result_finding(&result);
+	}
 	dl_emu_result_free(&result);
 	dl_emu_scenario_free(e);
 	return err;
@@ -195,51 +196,41 @@ static int named_judge(struct tool *tool, const char *scenario, struct named_sid
 
 /* ---- the document ------------------------------------------------------------ */
 
+/* Is a figure of the emulation more afterwards, by this factor? */
+static bool named_is_more(const struct named_side *b, const struct named_side *a, const char *key,
+			  double factor)
+{
+	return json_number_value(tool_at(a->emulation, key)) >
+	       json_number_value(tool_at(b->emulation, key)) * factor;
+}
+
 /* Why less would fail to be slower, or NULL. */
 static const char *named_reason(const struct named_side *b, const struct named_side *a)
 {
-	const struct named_run *x = &b->run, *y = &a->run;
-
-	if (y->finished_ns * FASTER >= x->finished_ns && y->gbps <= x->gbps * FASTER &&
-	    y->fraction <= x->fraction * FASTER)
+	if (!named_is_more(a, b, "last_delivery_ns", FASTER) &&
+	    !named_is_more(b, a, "throughput_gbps", FASTER) &&
+	    !named_is_more(b, a, "throughput_fraction", FASTER))
 		return NULL;
-	if (x->deadlock && !y->deadlock)
+	if (tool_true_at(b->emulation, "deadlock") && !tool_true_at(a->emulation, "deadlock"))
 		return "the tables before it deadlock";
-	if (y->unarrived > x->unarrived)
+	if (named_is_more(b, a, "not_arrived_packets", 1))
 		return "fewer packets arrive";
-	if (y->adapters < x->adapters)
+	if (named_is_more(a, b, "sending_adapters", 1))
 		return "fewer adapters send, and share the cables";
-	if (y->bytes < x->bytes)
+	if (named_is_more(a, b, "delivered_bytes", 1))
 		return "there is less to deliver";
 	if (a->load.busiest < b->load.busiest)
 		return "the busiest cable carries fewer pairs";
 	return "pairs meet on other cables";
 }
 
-static json_t *named_run_json(const struct named_run *r)
-{
-	json_t *qos = json_array();
-
-	for (unsigned int l = 0; l < DL_EMU_LEVELS; l++)
-		json_array_append_new(qos, json_pack("{s:i, s:f, s:f, s:f}", "level", l,
-						     "throughput_gbps", r->level_gbps[l],
-						     "latency_ns_mean", r->latency[l].mean,
-						     "latency_ns_p99", r->latency[l].p99));
-	return json_pack("{s:i, s:I, s:I, s:f, s:f, s:f, s:b, s:o}", "sending_adapters",
-			 r->adapters, "delivered_bytes", (json_int_t)r->bytes,
-			 "not_arrived_packets", (json_int_t)r->unarrived, "throughput_gbps",
-			 r->gbps, "throughput_fraction", r->fraction, "last_delivery_ns",
-			 r->finished_ns, "deadlock", r->deadlock, "qos", qos);
-}
-
-static json_t *named_side_json(const struct named_side *s, const char *scenario, uint64_t hops,
-			       uint64_t pairs)
+static json_t *named_side_json(const struct named_side *s, uint64_t hops, uint64_t pairs)
 {
 	return json_pack("{s:b, s:b, s:I, s:f, s:I, s:o}", "delivered", s->delivered,
 			 "credit_loop_free", s->is_free, "pairs", (json_int_t)s->load.pairs,
 			 "hops_mean", pairs ? (double)hops / pairs : 0.0, "busiest_pairs",
 			 (json_int_t)s->load.busiest, "emulation",
-			 scenario ? named_run_json(&s->run) : json_null());
+			 s->emulation ? json_incref(s->emulation) : json_null());
 }
 
 /* The cables that are busiest after the failure. */
@@ -444,21 +435,21 @@ static int named_before(struct tool *tool, const struct whatif *w, struct dl_tab
 }
 
 /* All of the document that needs both sides. */
-static int named_compare(struct tool *tool, const struct whatif *w, const char *scenario,
-			 const struct named_side *b, const struct named_side *a, json_t *d)
+static int named_compare(struct tool *tool, const struct whatif *w, const struct named_side *b,
+			 const struct named_side *a, json_t *d)
 {
 	struct whatif_transition t = { 0 };
 	struct named_pairs p = { 0 };
 	int err = named_count(b->tables, a->tables, &p);
-	const char *reason = scenario ? named_reason(b, a) : NULL;
+	const char *reason = named_reason(b, a);
 
 	if (!err)
 		err = whatif_check(b->tables, a->tables, &t);
 	if (err)
 		return err;
-	tool->finding |= !t.phased || !a->delivered || !a->is_free || a->run.finding;
-	json_object_set_new(d, "before", named_side_json(b, scenario, p.hops_before, p.kept));
-	json_object_set_new(d, "after", named_side_json(a, scenario, p.hops_after, p.kept));
+	tool->finding |= !t.phased || !a->delivered || !a->is_free || a->finding;
+	json_object_set_new(d, "before", named_side_json(b, p.hops_before, p.kept));
+	json_object_set_new(d, "after", named_side_json(a, p.hops_after, p.kept));
 	json_object_set_new(d, "pairs",
 			    json_pack("{s:I, s:I, s:I, s:I}", "before", (json_int_t)p.before,
 				      "cut_off", (json_int_t)p.cut_off, "interrupted",
@@ -522,12 +513,14 @@ int whatif_named(struct tool *tool, struct whatif *w, const struct tool_input_op
 		after.tables = routed.tables;
 		err = named_sides(tool, w, scenario, &left, &before, &after);
 		if (!err)
-			err = named_compare(tool, w, scenario, &before, &after, d);
+			err = named_compare(tool, w, &before, &after, d);
 	}
 	if (!err)
 		err = tool_show(tool, json_incref(d), named_print);
 	json_decref(d);
 	json_decref(failed);
+	json_decref(before.emulation);
+	json_decref(after.emulation);
 	dl_tables_load_release(&before.load);
 	dl_tables_load_release(&after.load);
 	dl_tables_free(old);

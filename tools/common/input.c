@@ -58,49 +58,6 @@ static int from_torus(const struct dl_torus *t, struct tool_coords *c)
 	return c->site ? 0 : -ENOMEM;
 }
 
-/* What is wrong with a configuration that was given, the command says. */
-static int check_given(struct tool *tool, const struct dl_torus *torus,
-		       const struct dl_torus_config *config)
-{
-	int err = dl_torus_check_config(torus, config, &tool->log);
-
-	tool->finding |= err > 0;
-	return err < 0 ? err : 0;
-}
-
-static int from_config(struct tool *tool, const struct dl_fabric *f, const char *path,
-		       struct tool_coords *c)
-{
-	struct dl_torus_config *config = NULL;
-	struct dl_torus *torus = NULL;
-	int err = dl_torus_config_read(path, &tool->log, &config);
-
-	if (!err)
-		err = dl_torus_discover(f, config, &tool->log, &torus);
-	if (!err)
-		err = check_given(tool, torus, config);
-	if (!err)
-		err = from_torus(torus, c);
-	dl_torus_free(torus);
-	dl_torus_config_free(config);
-	return err;
-}
-
-/* Most fabrics are no torus: `log`, NULL or not, hears why. */
-static int from_cabling(const struct dl_log *log, const struct dl_fabric *f, struct tool_coords *c)
-{
-	struct dl_torus_config *config = NULL;
-	struct dl_torus *torus = NULL;
-	int err = dl_torus_discover_cabling(f, NULL, log, &config, &torus);
-
-	if (!err)
-		err = from_torus(torus, c);
-	c->certain = false;
-	dl_torus_free(torus);
-	dl_torus_config_free(config);
-	return err == -ENOMEM ? err : 0;
-}
-
 /* ---- coordinates by the engine's own list ------------------------------ */
 
 static int from_list(const struct tool *tool, const struct dl_fabric *f,
@@ -129,21 +86,6 @@ static const struct dl_snapshot_note *input_list(const struct dl_snapshot *s)
 			return list;
 	}
 	return NULL;
-}
-
-static int find_coords(struct tool *tool, const struct dl_snapshot *s, const char *config,
-		       const struct dl_log *log, struct tool_coords *c)
-{
-	const struct dl_snapshot_note *list = input_list(s);
-
-	memset(c, 0, sizeof(*c));
-	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
-		c->grid.radix[d] = 1;
-	if (config)
-		return from_config(tool, s->fabric, config, c);
-	if (list)
-		return from_list(tool, s->fabric, list, c);
-	return from_cabling(log, s->fabric, c);
 }
 
 bool tool_coords_of(const struct tool_coords *c, uint32_t sw, uint32_t out[DL_TORUS_DIMS])
@@ -424,11 +366,35 @@ static int find_torus(struct tool *tool, const struct tool_input_options *o, str
 			f, NULL, &tool->log, &in->config, &in->torus);
 	}
 	dl_torus_free(known);
-	if (!err && dl_torus_is_rooted(in->torus))
-		tool->finding |= o->config != NULL;
-	else if (!err && o->config)
-		err = check_given(tool, in->torus, in->config);
-	return err ? err : from_torus(in->torus, &in->coords);
+	/* What is wrong with a configuration that was given, the command says. */
+	if (!err && o->config)
+		err = dl_torus_is_rooted(in->torus) ?
+			      1 :
+			      dl_torus_check_config(in->torus, in->config, &tool->log);
+	tool->finding |= err > 0;
+	return err < 0 ? err : from_torus(in->torus, &in->coords);
+}
+
+/* Where they are not `needed`, as by most fabrics, which are no torus, nobody hears why. */
+static int find_coords(struct tool *tool, const struct tool_input_options *o, bool needed,
+		       struct tool_input *in)
+{
+	const struct dl_snapshot_note *list = input_list(&in->snapshot);
+	struct tool_coords *c = &in->coords;
+	int err;
+
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
+		c->grid.radix[d] = 1;
+	if (o->config)
+		return find_torus(tool, o, in);
+	if (list)
+		return from_list(tool, in->fabric, list, c);
+	err = dl_torus_discover_cabling(in->fabric, NULL, needed ? &tool->log : NULL, &in->config,
+					&in->torus);
+	if (!err)
+		err = from_torus(in->torus, c);
+	c->certain = false;
+	return err == -ENOMEM ? err : 0;
 }
 
 int tool_input_read(struct tool *tool, const struct tool_input_options *o,
@@ -466,7 +432,7 @@ int tool_input_read(struct tool *tool, const struct tool_input_options *o,
 		return find_torus(tool, o, in);
 	/* Where coordinates are not needed, that there are none is no fault. */
 	needed = kind == TOOL_INPUT_COORDS;
-	err = find_coords(tool, &in->snapshot, o->config, needed ? &tool->log : NULL, &in->coords);
+	err = find_coords(tool, o, needed, in);
 	if (!err && tables)
 		return complete_sls(tool, o, &in->coords, &in->snapshot);
 	if (!err && !in->coords.site && needed)

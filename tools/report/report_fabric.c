@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "report.h"
 
@@ -86,16 +87,6 @@ json_t *report_fabric(const struct report_page *p)
 
 /* ---- what is missing --------------------------------------------------- */
 
-/*
- * Cables of a hop are missing when another hop of the same dimension has
- * more; so are all those of a hop at a site without a switch.
- */
-struct hops {
-	uint32_t *sw;	 /* by site: switch number, or DL_NONE */
-	uint32_t *count; /* by site and dimension: cables upwards */
-	uint32_t usual[DL_TORUS_DIMS];
-};
-
 /* Is there a hop upwards, and is it counted at this end? */
 static bool has_hop(const struct dl_torus_grid *g, uint32_t site, unsigned int dim)
 {
@@ -114,38 +105,42 @@ static uint32_t count_cables(const struct dl_fabric *f, uint32_t a, uint32_t b)
 	return count;
 }
 
-static void report_count_hops(const struct report_page *p, struct hops *h)
+/* The cables upwards from a site; `sw` are the switches by site. */
+static uint32_t hop_cables(const struct report_page *p, const uint32_t *sw, uint32_t site,
+			   unsigned int dim)
 {
-	const struct dl_torus_grid *g = &p->coords->grid;
+	uint32_t next = dl_torus_site_next(&p->coords->grid, site, dl_torus_dir(dim, false));
 
-	for (uint32_t site = 0; site < dl_torus_grid_sites(g); site++)
-		for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
-			uint32_t *n = &h->count[site * DL_TORUS_DIMS + d], b;
-
-			if (h->sw[site] == DL_NONE || !has_hop(g, site, d))
-				continue;
-			b = h->sw[dl_torus_site_next(g, site, dl_torus_dir(d, false))];
-			if (b != DL_NONE)
-				*n = count_cables(p->fabric, h->sw[site], b);
-			if (*n > h->usual[d])
-				h->usual[d] = *n;
-		}
+	return sw[site] == DL_NONE || sw[next] == DL_NONE ?
+		       0 :
+		       count_cables(p->fabric, sw[site], sw[next]);
 }
 
-static void list_missing(const struct report_page *p, const struct hops *h, json_t *switches,
-			 json_t *cables)
+/*
+ * Cables of a hop are missing when another hop of the same dimension has
+ * more; so are all those of a hop at a site without a switch.
+ */
+static void list_missing(const struct report_page *p, const uint32_t *sw, uint32_t sites,
+			 json_t *switches, json_t *cables)
 {
 	const struct dl_torus_grid *g = &p->coords->grid;
+	uint32_t usual[DL_TORUS_DIMS] = { 0 };
 
-	for (uint32_t site = 0; site < dl_torus_grid_sites(g); site++) {
-		if (h->sw[site] == DL_NONE)
+	for (uint32_t site = 0; site < sites; site++)
+		for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
+			uint32_t n = has_hop(g, site, d) ? hop_cables(p, sw, site, d) : 0;
+
+			usual[d] = n > usual[d] ? n : usual[d];
+		}
+	for (uint32_t site = 0; site < sites; site++) {
+		if (sw[site] == DL_NONE)
 			report_push(switches, site);
 		for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
-			uint32_t n = h->count[site * DL_TORUS_DIMS + d];
+			uint32_t n = has_hop(g, site, d) ? hop_cables(p, sw, site, d) : usual[d];
 
-			if (!has_hop(g, site, d) || n == h->usual[d])
-				continue;
-			json_array_append_new(cables, json_pack("[iiii]", site, d, n, h->usual[d]));
+			if (n != usual[d])
+				json_array_append_new(cables,
+						      json_pack("[iiii]", site, d, n, usual[d]));
 		}
 	}
 }
@@ -153,26 +148,19 @@ static void list_missing(const struct report_page *p, const struct hops *h, json
 json_t *report_missing(const struct report_page *p)
 {
 	uint32_t sites = p->coords->site ? dl_torus_grid_sites(&p->coords->grid) : 0;
-	json_t *switches = json_array(), *cables = json_array();
-	struct hops h = { 0 };
+	uint32_t *sw = malloc((sites + 1ul) * sizeof(*sw));
+	json_t *switches, *cables;
 
-	h.sw = malloc((sites + 1) * sizeof(*h.sw));
-	h.count = calloc(sites + 1, DL_TORUS_DIMS * sizeof(*h.count));
-	for (uint32_t site = 0; h.sw && site < sites; site++)
-		h.sw[site] = DL_NONE;
-	for (uint32_t s = 0; h.sw && sites && s < p->fabric->nswitches; s++)
+	if (!sw)
+		return NULL;
+	switches = json_array();
+	cables = json_array();
+	memset(sw, 0xFF, sites * sizeof(*sw)); /* DL_NONE */
+	for (uint32_t s = 0; sites && s < p->fabric->nswitches; s++)
 		if (p->coords->site[s] != DL_NONE)
-			h.sw[p->coords->site[s]] = s;
-	if (h.sw && h.count && sites) {
-		report_count_hops(p, &h);
-		list_missing(p, &h, switches, cables);
-	}
-	if (!h.sw || !h.count) {
-		json_decref(switches);
-		switches = NULL;
-	}
-	free(h.sw);
-	free(h.count);
+			sw[p->coords->site[s]] = s;
+	list_missing(p, sw, sites, switches, cables);
+	free(sw);
 	return json_pack("{s:o, s:o}", "switches", switches, "cables", cables);
 }
 

@@ -159,14 +159,9 @@ static int print_csv_row(const json_t *s, FILE *to)
 		return -ENOMEM;
 	tool_print(to, s, "{sample},");
 	tool_print_csv(to, parts);
-	tool_print(to, s, ",{connected},{classic},{routed},");
-	if (tool_has(s, "entries_changed"))
-		tool_print(to, s, "{entries_changed}");
-	putc(',', to);
-	if (tool_has(s, "hops_mean"))
-		tool_print(to, s, "{busiest_pairs},{hops_mean:0.4},");
-	else
-		fputs(",,", to);
+	tool_print(to, s,
+		   ",{connected},{classic},{routed},{?entries_changed}{entries_changed}{/},"
+		   "{?hops_mean}{busiest_pairs},{hops_mean:0.4}{/}{!hops_mean},{/},");
 	tool_print_csv(to, tool_at(s, "reason"));
 	putc('\n', to);
 	json_decref(parts);

@@ -419,15 +419,12 @@ static void transition_print(const json_t *d, FILE *to)
 	else if (tool_int_at(phased, "group_ports_closed"))
 		fprintf(to, "multicast groups keep the ports of both trees only meanwhile\n");
 	print_steps(tool_at(phased, "steps"), to);
-	if (tool_int_at(phased, "reconnect_pairs"))
-		tool_print(
-			to, phased,
-			"{?reconnect_hosts}safe only if {reconnect_pairs#pair} reconnect: their "
-			"path SLs change, and with the old ones the new tables have a credit "
-			"loop\n{/}"
-			"{!reconnect_hosts}path SLs of {reconnect_pairs#pair} change: with the old "
-			"ones from and to switches' own ports the new tables have a credit "
-			"loop\n{/}");
+	tool_print(to, phased,
+		   "{+reconnect_pairs}{?reconnect_hosts}safe only if {reconnect_pairs#pair} "
+		   "reconnect: their path SLs change, and with the old ones the new tables have a "
+		   "credit loop\n{/}"
+		   "{!reconnect_hosts}path SLs of {reconnect_pairs#pair} change: with the old ones "
+		   "from and to switches' own ports the new tables have a credit loop\n{/}{/}");
 	if (json_array_size(hosts)) {
 		fprintf(to, "  restart what uses %zu adapters:", json_array_size(hosts));
 		json_array_foreach(hosts, i, host) if (i < NAMED_HOSTS)

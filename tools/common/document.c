@@ -245,13 +245,14 @@ static const char *print_field(FILE *to, const json_t *document, const char *fie
 
 static const char *print_part(FILE *to, const json_t *document, const char *at);
 
-/* "?path}", "!path}" or "*path}" and what follows up to "{/}"; returns where it ends. */
+/* "?path}", "!path}", "+path}" or "*path}" and what follows up to "{/}"; returns where it ends. */
 static const char *print_section(FILE *to, const json_t *document, const char *section)
 {
 	size_t len = strcspn(section, "}"), i;
 	const char *body = section + len + 1;
 	const json_t *value, *item;
 	char path[64];
+	bool holds;
 
 	snprintf(path, sizeof(path), "%.*s", (int)len - 1, section + 1);
 	value = tool_at(document, path);
@@ -259,8 +260,11 @@ static const char *print_section(FILE *to, const json_t *document, const char *s
 		json_array_foreach(value, i, item) if (to) print_part(to, item, body);
 		return print_part(NULL, document, body);
 	}
-	if ((tool_has(document, path) && (!json_is_array(value) || json_array_size(value))) !=
-	    (*section == '?'))
+	holds = tool_has(document, path) && (!json_is_array(value) || json_array_size(value));
+	if (*section == '+')
+		holds &= !json_is_false(value) &&
+			 (!json_is_integer(value) || json_integer_value(value));
+	if (holds == (*section == '!'))
 		to = NULL;
 	return print_part(to, document, body);
 }
@@ -278,7 +282,7 @@ static const char *print_part(FILE *to, const json_t *document, const char *at)
 			return at - 1;
 		if (*at == '/')
 			return at + 2;
-		if (strchr("?!*", *at))
+		if (strchr("?!+*", *at))
 			at = print_section(to, document, at);
 		else
 			at = to ? print_field(to, document, at) : strchr(at, '}') + 1;

@@ -264,8 +264,9 @@ bool tool_has(const json_t *document, const char *path); /* and not null? */
  * "{path:8}" is right-justified, "{path:-8}" left, "{path:8.3}" has three
  * decimals, and "{path#switch}" counts: "1 switch", "2 switches" with
  * "{path#switch/es}".  "{?path}text{/}" is text for a value that is there and
- * neither null nor an empty list, "{!path}text{/}" otherwise, and
- * "{*path}text{/}" text for each element of a list, whose values it names.
+ * neither null nor an empty list, "{!path}text{/}" otherwise; "{+path}text{/}" wants
+ * neither false nor 0, either; and "{*path}text{/}" is text for each element of a list,
+ * whose values it names.
  */
 void tool_print(FILE *to, const json_t *document, const char *template);
 

@@ -283,23 +283,17 @@ static void print_gaps(const json_t *d, FILE *to)
 	if (verify_sl_of(d) == SL_PATH && !tool_true_at(d, "sl_known"))
 		fprintf(to,
 			"not known: the path SLs in use; every pair was checked at all 16 SLs\n");
-	else if (tool_int_at(d, "pairs_without_sl"))
+	else
 		tool_print(to, d,
-			   "not known: the path SLs of {pairs_without_sl#pair}, checked at all "
-			   "16 SLs\n");
-	if (tool_int_at(d, "port_pairs_without_map"))
-		tool_print(to, d,
-			   "not known: the SL-to-VL maps of {port_pairs_without_map#pair} of "
-			   "switch ports; VL 0 was assumed\n");
-	if (tool_int_at(d, "switches_without_entries"))
-		tool_print(
-			to, d,
-			"not known: the forwarding tables of {switches_without_entries#switch/es}"
-			", which hold no entry\n");
-	if (tool_int_at(d, "ends_without_lid"))
-		tool_print(to, d, "not checked: {ends_without_lid#end port} without a LID\n");
-	if (!tool_has(d, "engine"))
-		fprintf(to, "not known: the routing engine, and its mode\n");
+			   "{+pairs_without_sl}not known: the path SLs of {pairs_without_sl#pair}, "
+			   "checked at all 16 SLs\n{/}");
+	tool_print(to, d,
+		   "{+port_pairs_without_map}not known: the SL-to-VL maps of "
+		   "{port_pairs_without_map#pair} of switch ports; VL 0 was assumed\n{/}"
+		   "{+switches_without_entries}not known: the forwarding tables of "
+		   "{switches_without_entries#switch/es}, which hold no entry\n{/}"
+		   "{+ends_without_lid}not checked: {ends_without_lid#end port} without a LID\n{/}"
+		   "{!engine}not known: the routing engine, and its mode\n{/}");
 }
 
 void verify_print(const json_t *d, bool explain, FILE *to)

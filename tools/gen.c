@@ -24,19 +24,12 @@ static const char doc[] = "Write a torus or mesh of X by Y by Z switches: a netl
 			  "\n"
 			  "Exit status: 0 good, 2 usage, 3 a file cannot be written.";
 
-/* A failure as written, kept until the radices are known. */
-struct failure {
-	const char *text;
-	bool link;
-};
-
 struct gen {
 	struct dl_torus_plan plan;
 	const char *prefix;
 	const char *mesh;
-	struct failure *failures;
-	uint32_t nfailures;
-	uint32_t *sites; /* the plan's failed_sites */
+	struct tool_names switches, links; /* that fail, until the radices are known */
+	uint32_t *sites;		   /* the plan's failed_sites */
 	struct dl_torus_failed_hop *hops;
 };
 
@@ -111,32 +104,16 @@ static void finish_plan(const struct argp_state *state, void *to)
 		argp_error(state,
 			   "%u switches are more than the %d nodes that a subnet has LIDs for",
 			   dl_torus_grid_sites(&plan->grid), DL_FABRIC_MAX_LID);
-	gen->sites = calloc(gen->nfailures + 1, sizeof(*gen->sites));
-	gen->hops = calloc(gen->nfailures + 1, sizeof(*gen->hops));
+	gen->sites = calloc(gen->switches.n + 1, sizeof(*gen->sites));
+	gen->hops = calloc(gen->links.n + 1, sizeof(*gen->hops));
 	if (!gen->sites || !gen->hops)
 		argp_failure(state, TOOL_EXIT_ENVIRONMENT, ENOMEM, "options");
-	for (uint32_t i = 0; i < gen->nfailures; i++)
-		if (gen->failures[i].link)
-			parse_fail_link(state, gen, gen->failures[i].text);
-		else
-			parse_fail_switch(state, gen, gen->failures[i].text);
+	for (uint32_t i = 0; i < gen->switches.n; i++)
+		parse_fail_switch(state, gen, gen->switches.names[i]);
+	for (uint32_t i = 0; i < gen->links.n; i++)
+		parse_fail_link(state, gen, gen->links.names[i]);
 	plan->failed_sites = gen->sites;
 	plan->failed_hops = gen->hops;
-}
-
-static int keep_failure(const struct dl_setting *setting, void *to, const char *text, char *why,
-			size_t size)
-{
-	struct gen *gen = to;
-	struct failure *more = reallocarray(gen->failures, gen->nfailures + 1, sizeof(*more));
-
-	(void)why, (void)size;
-	if (!more)
-		return -ENOMEM;
-	gen->failures = more;
-	gen->failures[gen->nfailures++] =
-		(struct failure){ text, !strcmp(setting->name, "fail-link") };
-	return 0;
 }
 
 static int read_seed(const struct dl_setting *setting, void *to, const char *text, char *why,
@@ -185,9 +162,9 @@ static const struct dl_setting options[] = {
 	  .doc = "Width and speed of every cable, such as 4xHDR (default 4xEDR)" },
 	{ "scramble", .call = read_seed, .arg = "SEED", .expected = "a whole number",
 	  .doc = "Permute port numbers, GUIDs and the order of nodes" },
-	{ "fail-switch", .call = keep_failure, .arg = "x,y,z",
+	{ "fail-switch", MEMBER(switches), .call = tool_names_read, .arg = "x,y,z",
 	  .doc = "Leave out this switch and its adapters; repeatable" },
-	{ "fail-link", .call = keep_failure, .arg = "x,y,z:+d[*N]",
+	{ "fail-link", MEMBER(links), .call = tool_names_read, .arg = "x,y,z:+d[*N]",
 	  .doc = "Leave out the cables from here in direction +d or -d, d "
 		 "being x, y or z; *N: only N of them; repeatable" },
 	{ 0 }
@@ -259,7 +236,8 @@ int tool_cmd_gen(struct tool *tool, int argc, char **argv)
 		gen_report(tool, gen.prefix, f, c);
 	dl_fabric_free(f);
 	dl_torus_config_free(c);
-	free(gen.failures);
+	tool_names_release(&gen.switches);
+	tool_names_release(&gen.links);
 	free(gen.sites);
 	free(gen.hops);
 	return tool_exit_status(err);

@@ -151,14 +151,14 @@ static inline bool whatif_is_unsafe(const struct whatif_outcome *o)
 	return false;
 }
 
-/* The worst, worst first, with the names of what fails; NULL: no memory. */
-json_t *whatif_worst_json(const struct whatif *w, const struct whatif_outcome *outcomes,
-			  const bool *done);
+/* The worst, worst first, with the names of what fails; NULL: no memory.  `f` is scratch. */
+json_t *whatif_worst_json(const struct whatif *w, struct whatif_failures *f,
+			  const struct whatif_outcome *outcomes, const bool *done);
 void whatif_print_worst(const json_t *list, FILE *to);
 
 /* All, one in a line.  0 or a negative errno. */
-int whatif_print_csv(const struct whatif *w, const struct whatif_outcome *outcomes,
-		     const bool *done, FILE *to);
+int whatif_print_csv(const struct whatif *w, struct whatif_failures *f,
+		     const struct whatif_outcome *outcomes, const bool *done, FILE *to);
 
 /* Print the sums: as JSON, or as a table for people.  0 or negative errno. */
 int whatif_print(const struct tool *tool, const struct whatif *w,

@@ -135,21 +135,15 @@ static json_t *whatif_lost_json(const struct whatif *w, struct whatif_failures *
 			 "links", links, "reason", o->reason);
 }
 
-static json_t *whatif_list_lost(const struct whatif *w, const struct whatif_outcome *outcomes,
-				const bool *done)
+static json_t *whatif_list_lost(const struct whatif *w, struct whatif_failures *f,
+				const struct whatif_outcome *outcomes, const bool *done)
 {
 	json_t *list = json_array();
-	struct whatif_failures f;
-	int err = whatif_failures_init(&f, w);
 
-	for (uint64_t i = 0; !err && i < w->nitems && json_array_size(list) < MAX_LISTED; i++)
+	for (uint64_t i = 0; i < w->nitems && json_array_size(list) < MAX_LISTED; i++)
 		if (done[i] && outcomes[i].connected && !outcomes[i].proven)
-			json_array_append_new(list, whatif_lost_json(w, &f, &outcomes[i], i));
-	whatif_failures_release(&f);
-	if (!err)
-		return list;
-	json_decref(list);
-	return NULL;
+			json_array_append_new(list, whatif_lost_json(w, f, &outcomes[i], i));
+	return list;
 }
 
 static json_t *stages_json(const struct sums *s)
@@ -283,12 +277,29 @@ static void whatif_warn(const struct tool *tool, const json_t *d)
 		dl_log(&tool->log, DL_LOG_WARNING, "and %lld more are lost", (long long)more);
 }
 
+static int whatif_show(const struct tool *tool, const struct whatif *w, const struct sums *s,
+		       struct whatif_failures *f, const struct whatif_outcome *outcomes,
+		       const bool *done, double seconds, bool interrupted)
+{
+	json_t *d =
+		whatif_document(w, s, whatif_list_lost(w, f, outcomes, done), seconds, interrupted);
+
+	if (d)
+		tool_json_with(d, "worst", whatif_worst_json(w, f, outcomes, done));
+	if (d && w->transitions)
+		json_object_set_new(d, "transitions", changes_json(s));
+	if (d && !tool->json)
+		whatif_warn(tool, d);
+	return tool_show(tool, d, whatif_print_text);
+}
+
 int whatif_print(const struct tool *tool, const struct whatif *w,
 		 const struct whatif_outcome *outcomes, const bool *done, double seconds,
 		 bool interrupted)
 {
 	struct sums s = { 0 };
-	json_t *d;
+	struct whatif_failures f;
+	int err = whatif_failures_init(&f, w);
 
 	for (uint64_t i = 0; i < w->nitems; i++)
 		if (done[i])
@@ -297,14 +308,10 @@ int whatif_print(const struct tool *tool, const struct whatif *w,
 		dl_log(&tool->log, DL_LOG_WARNING,
 		       "interrupted: %" PRIu64 " of %" PRIu64 " scenarios were tried", s.samples,
 		       w->nitems);
-	if (w->csv && !tool->json)
-		return whatif_print_csv(w, outcomes, done, stdout);
-	d = whatif_document(w, &s, whatif_list_lost(w, outcomes, done), seconds, interrupted);
-	if (d)
-		tool_json_with(d, "worst", whatif_worst_json(w, outcomes, done));
-	if (d && w->transitions)
-		json_object_set_new(d, "transitions", changes_json(&s));
-	if (d && !tool->json)
-		whatif_warn(tool, d);
-	return tool_show(tool, d, whatif_print_text);
+	if (!err && w->csv && !tool->json)
+		err = whatif_print_csv(w, &f, outcomes, done, stdout);
+	else if (!err)
+		err = whatif_show(tool, w, &s, &f, outcomes, done, seconds, interrupted);
+	whatif_failures_release(&f);
+	return err;
 }

@@ -71,14 +71,12 @@ static bool is_worse(const struct whatif_outcome *all, uint64_t x, uint64_t y)
 	return a->hops != b->hops ? a->hops > b->hops : x < y;
 }
 
-json_t *whatif_worst_json(const struct whatif *w, const struct whatif_outcome *outcomes,
-			  const bool *done)
+json_t *whatif_worst_json(const struct whatif *w, struct whatif_failures *f,
+			  const struct whatif_outcome *outcomes, const bool *done)
 {
 	uint64_t *worst = calloc(w->worst + 1, sizeof(*worst));
-	json_t *list = json_array();
-	struct whatif_failures f;
+	json_t *list = worst ? json_array() : NULL;
 	uint32_t n = 0, k;
-	int err = whatif_failures_init(&f, w);
 
 	for (uint64_t i = 0; worst && i < w->nitems; i++) {
 		if (!done[i])
@@ -88,14 +86,10 @@ json_t *whatif_worst_json(const struct whatif *w, const struct whatif_outcome *o
 		worst[k] = i;
 		n += n < w->worst;
 	}
-	for (k = 0; worst && !err && k < n; k++)
-		json_array_append_new(list, scenario_json(w, &f, &outcomes[worst[k]], worst[k]));
-	whatif_failures_release(&f);
+	for (k = 0; k < n; k++)
+		json_array_append_new(list, scenario_json(w, f, &outcomes[worst[k]], worst[k]));
 	free(worst);
-	if (!err && worst)
-		return list;
-	json_decref(list);
-	return NULL;
+	return list;
 }
 
 /* ---- for people ---------------------------------------------------------- */
@@ -168,22 +162,20 @@ static int print_csv_row(const json_t *s, FILE *to)
 	return 0;
 }
 
-int whatif_print_csv(const struct whatif *w, const struct whatif_outcome *outcomes,
-		     const bool *done, FILE *to)
+int whatif_print_csv(const struct whatif *w, struct whatif_failures *f,
+		     const struct whatif_outcome *outcomes, const bool *done, FILE *to)
 {
-	struct whatif_failures f;
-	int err = whatif_failures_init(&f, w);
+	int err = 0;
 
 	fputs("sample,failed,connected,classic,routed,entries_changed,busiest_pairs,hops_mean,"
 	      "reason\n",
 	      to);
 	for (uint64_t i = 0; !err && i < w->nitems; i++) {
-		json_t *s = done[i] ? scenario_json(w, &f, &outcomes[i], i) : NULL;
+		json_t *s = done[i] ? scenario_json(w, f, &outcomes[i], i) : NULL;
 
 		if (done[i])
 			err = s ? print_csv_row(s, to) : -ENOMEM;
 		json_decref(s);
 	}
-	whatif_failures_release(&f);
 	return err;
 }

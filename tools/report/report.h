@@ -86,7 +86,7 @@ int report_load(const struct report_page *p, const struct dl_log *log, json_t *d
  * `predicted`, a document of an emulation, unless it is NULL.  0 or a negative errno,
  * reported.
  */
-int report_counters(struct tool *tool, const struct report_page *p, const struct path_request *r,
+int report_counters(struct tool *tool, const struct report_page *p, struct path_request *r,
 		    json_t *document);
 
 /* What describes the tables, which report_write_tables() writes. */

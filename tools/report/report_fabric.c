@@ -229,16 +229,15 @@ static json_t *report_faults_json(const struct report_page *p, const struct dl_l
 	return list;
 }
 
-int report_counters(struct tool *tool, const struct report_page *p, const struct path_request *r,
+int report_counters(struct tool *tool, const struct report_page *p, struct path_request *r,
 		    json_t *document)
 {
 	struct dl_live_counters c = { 0 };
-	struct path_request worst = *r;
 	json_t *found, *fabric;
-	int err = path_counters_read(tool, &worst, p->fabric, &c);
+	int err = path_counters_read(tool, r, p->fabric, &c);
 
 	if (!err)
-		err = path_fabric_json(p->input, &worst, &tool->log, &found);
+		err = path_fabric_json(p->input, r, &tool->log, &found);
 	if (!err) {
 		fabric = json_object_get(found, "fabric");
 		/* Data are counted in units of four bytes. */

@@ -154,6 +154,11 @@ static int not_there(const struct find *f, const struct dl_log *log, const char 
 		       f->in->coords.site ? ", coordinates X,Y,Z" : "");
 }
 
+static struct find_result find_result_of(const struct dl_fabric *f, uint32_t port)
+{
+	return (struct find_result){ port, f->ports[port].lid };
+}
+
 /* By LID or port GUID. */
 static bool by_number(const struct find *f, const char *text, struct find_result *out)
 {
@@ -171,7 +176,7 @@ static bool by_number(const struct find *f, const char *text, struct find_result
 	port = value > UINT16_MAX ? dl_fabric_find_port(fabric, &f->ports, value) : DL_NONE;
 	if (port == DL_NONE)
 		return false;
-	*out = (struct find_result){ port, fabric->ports[port].lid };
+	*out = find_result_of(fabric, port);
 	return true;
 }
 
@@ -228,7 +233,7 @@ int find_end_port(const struct find *f, const struct dl_log *log, const char *te
 	}
 	if (err)
 		return err == -ENOENT ? not_there(f, log, text) : err;
-	*out = (struct find_result){ port, fabric->ports[port].lid };
+	*out = find_result_of(fabric, port);
 	return 0;
 }
 
@@ -247,7 +252,7 @@ int find_node_or_port(const struct find *f, const struct dl_log *log, const char
 	return err == -ENOENT ? find_port(f, log, text, port) : err;
 }
 
-uint32_t find_host(const struct find *f, const char *host, uint32_t node[FIND_ADAPTERS])
+uint32_t find_host(const struct find *f, const char *host, struct find_result end[FIND_ADAPTERS])
 {
 	const struct find_name want = { .text = host, .len = strlen(host) };
 	const struct dl_fabric *fabric = f->in->fabric;
@@ -260,18 +265,11 @@ uint32_t find_host(const struct find *f, const char *host, uint32_t node[FIND_AD
 		if (compare_text(x, &want))
 			break;
 		for (uint32_t i = 0; i < n && !bad; i++)
-			bad = !strcmp(dl_fabric_node_name(fabric, node[i]),
+			bad = !strcmp(dl_fabric_node_name(fabric, fabric->ports[end[i].port].node),
 				      dl_fabric_node_name(fabric, x->node));
 		if (bad)
 			return 0;
-		node[n++] = x->node;
+		end[n++] = find_result_of(fabric, end_port_of(fabric, x->node));
 	}
 	return n;
-}
-
-struct find_result find_first_port(const struct find *f, uint32_t node)
-{
-	uint32_t port = end_port_of(f->in->fabric, node);
-
-	return (struct find_result){ port, f->in->fabric->ports[port].lid };
 }

@@ -53,12 +53,10 @@ int find_node_or_port(const struct find *f, const struct dl_log *log, const char
 #define FIND_ADAPTERS 16
 
 /*
- * The adapters of a host, whose descriptions begin with this word and differ.  Returns how
- * many; 0: none, or these may be several hosts.
+ * Of the adapters of a host, whose descriptions begin with this word and differ, the first
+ * ports with LIDs, else their first ones.  Returns how many; 0: none, or these may be several
+ * hosts.
  */
-uint32_t find_host(const struct find *f, const char *host, uint32_t node[FIND_ADAPTERS]);
-
-/* A node's first end port that has a LID, else its first one. */
-struct find_result find_first_port(const struct find *f, uint32_t node);
+uint32_t find_host(const struct find *f, const char *host, struct find_result end[FIND_ADAPTERS]);
 
 #endif

@@ -32,14 +32,12 @@ static int hosts_bad(const struct list *l, const char *what, const char *item)
 /* All adapters of a host, if that is what the name stands for; -ENOENT if not. */
 static int hosts_add_adapters(struct list *l, const char *name)
 {
-	uint32_t node[FIND_ADAPTERS], n = l->find->adapters ? find_host(l->find, name, node) : 0;
+	struct find_result end[FIND_ADAPTERS];
+	uint32_t n = l->find->adapters ? find_host(l->find, name, end) : 0;
 	int err = n ? 0 : -ENOENT;
 
-	for (uint32_t i = 0; i < n && !err; i++) {
-		struct find_result end = find_first_port(l->find, node[i]);
-
-		err = l->add(l->context, name, &end);
-	}
+	for (uint32_t i = 0; i < n && !err; i++)
+		err = l->add(l->context, name, &end[i]);
 	return err;
 }
 

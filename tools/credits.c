@@ -24,10 +24,7 @@
 
 enum what { SEND, LOSE, OFFLOAD, FORWARD, FCP, CORRUPT_FCP, RESERVED_FCP };
 
-static const char *const names[] = { "send", "lose",	    "offload",	   "forward",
-				     "fcp",  "corrupt_fcp", "reserved_fcp" };
-
-enum { RECEIVER, TRANSMITTER, DUE, NO_END }; /* due: the receiver, if it should report */
+enum { RECEIVER, TRANSMITTER, DUE }; /* due: the receiver, if it should report */
 
 #define ENDS "receiver transmitter due"
 
@@ -35,7 +32,8 @@ static const char *const ends[] = { "receiver", "transmitter", "due" };
 
 struct event {
 	unsigned int what, line;
-	unsigned int end; /* of a flow-control packet: who sends it */
+	unsigned int things; /* that happen, as read: one */
+	unsigned int end;    /* of a flow-control packet: who sends it */
 	uint32_t link, vl;
 	int64_t amount;
 };
@@ -62,71 +60,57 @@ struct scenario {
 static int credits_read_start(struct dl_yaml *y, const struct dl_yaml_node *value,
 			      const struct dl_setting *key, void *to)
 {
-#define START(member)                                                        \
-	{                                                                    \
-#member, DL_SETTING_NUMBER, DL_MEMBER(struct start, member), \
-			.max = DL_LINK_CREDIT_MASK                           \
-	}
-	static const struct dl_setting keys[] = {
-		START(fctbs),
-		START(abr),
-		START(tx_cnt),
-		START(fwd_cnt),
-		{ "free", DL_SETTING_NUMBER, DL_MEMBER(struct start, free), .max = BUFFER_MAX },
-		{ 0 }
-	};
-#undef START
+#define REGISTER(member) DL_SETTING_NUMBER, DL_MEMBER(struct start, member), 0, DL_LINK_CREDIT_MASK
+	static const struct dl_setting keys[] = { { "fctbs", REGISTER(fctbs) },
+						  { "abr", REGISTER(abr) },
+						  { "tx_cnt", REGISTER(tx_cnt) },
+						  { "fwd_cnt", REGISTER(fwd_cnt) },
+						  { "free", DL_SETTING_NUMBER,
+						    DL_MEMBER(struct start, free), 0, BUFFER_MAX },
+						  { 0 } };
+#undef REGISTER
 	struct start *start = dl_setting_member(key, to);
 
 	start->line = dl_yaml_line(value);
 	return dl_yaml_mapping(y, value, keys, start);
 }
 
-/* An event while it is read: each thing that may happen, of which one shall. */
-struct event_reader {
-	int64_t amount[FORWARD + 1]; /* 0: not given */
-	unsigned int end[3];	     /* of fcp, corrupt_fcp, reserved_fcp */
-	uint32_t link, vl;
+static dl_yaml_reader credits_read_what;
+
+static const struct dl_setting event_keys[] = {
+	[SEND] = { "send", .read = credits_read_what, .max = DL_LINK_CREDIT_MASK },
+	[LOSE] = { "lose", .read = credits_read_what, .max = DL_LINK_CREDIT_MASK },
+	[OFFLOAD] = { "offload", .read = credits_read_what, .max = BUFFER_MAX },
+	[FORWARD] = { "forward", .read = credits_read_what, .max = DL_LINK_CREDIT_MASK },
+	[FCP] = { "fcp", .read = credits_read_what },
+	[CORRUPT_FCP] = { "corrupt_fcp", .read = credits_read_what },
+	[RESERVED_FCP] = { "reserved_fcp", .read = credits_read_what },
+	{ "link", DL_SETTING_NUMBER, DL_MEMBER(struct event, link), 0, LINKS_MAX - 1 },
+	{ "vl", DL_SETTING_NUMBER, DL_MEMBER(struct event, vl), 0, DL_LINK_VL_SMP - 1 },
+	{ 0 }
 };
+
+/* What happens, and how much of it, or who sends the packet. */
+static int credits_read_what(struct dl_yaml *y, const struct dl_yaml_node *value,
+			     const struct dl_setting *key, void *to)
+{
+	struct event *event = to;
+
+	event->things++;
+	event->what = key - event_keys;
+	return event->what < FCP ?
+		       dl_yaml_number(y, value, key->name, 1, key->max, &event->amount) :
+		       dl_yaml_word(y, value, key->name, ENDS, &event->end);
+}
 
 static int credits_read_event(struct dl_yaml *y, const struct dl_yaml_node *n, struct event *event)
 {
-#define EVENT(member) DL_MEMBER(struct event_reader, member)
-#define AMOUNT(what, most) DL_SETTING_NUMBER, EVENT(amount[what]), 1, most
-#define END(what) DL_SETTING_WORD, EVENT(end[what]), .words = ENDS
-	static const struct dl_setting keys[] = {
-		{ "send", AMOUNT(SEND, DL_LINK_CREDIT_MASK) },
-		{ "lose", AMOUNT(LOSE, DL_LINK_CREDIT_MASK) },
-		{ "offload", AMOUNT(OFFLOAD, BUFFER_MAX) },
-		{ "forward", AMOUNT(FORWARD, DL_LINK_CREDIT_MASK) },
-		{ "fcp", END(0) },
-		{ "corrupt_fcp", END(1) },
-		{ "reserved_fcp", END(2) },
-		{ "link", DL_SETTING_NUMBER, EVENT(link), 0, LINKS_MAX - 1 },
-		{ "vl", DL_SETTING_NUMBER, EVENT(vl), 0, DL_LINK_VL_SMP - 1 },
-		{ 0 }
-	};
-#undef EVENT
-#undef AMOUNT
-#undef END
-	struct event_reader r = { .end = { NO_END, NO_END, NO_END } };
-	unsigned int found = 0;
-	int err = dl_yaml_mapping(y, n, keys, &r);
+	int err = dl_yaml_mapping(y, n, event_keys, event);
 
-	if (err)
-		return err;
-	*event = (struct event){ .line = dl_yaml_line(n), .link = r.link, .vl = r.vl };
-	for (unsigned int what = SEND; what <= RESERVED_FCP; what++) {
-		if (what < FCP ? !r.amount[what] : r.end[what - FCP] == NO_END)
-			continue;
-		found++;
-		event->what = what;
-		event->amount = what < FCP ? r.amount[what] : 0;
-		event->end = what < FCP ? 0 : r.end[what - FCP];
-	}
-	if (found != 1)
-		return dl_yaml_error(y, n, "expected one thing that happens in each event");
-	return 0;
+	event->line = dl_yaml_line(n);
+	if (!err && event->things != 1)
+		err = dl_yaml_error(y, n, "expected one thing that happens in each event");
+	return err;
 }
 
 static int credits_read_events(struct dl_yaml *y, const struct dl_yaml_node *value,
@@ -487,8 +471,8 @@ static int credits_run(void *model, struct steps *steps)
 			next = (credits_link(c, e->link + 1, e->vl)->tx.sent + e->amount) &
 			       DL_LINK_CREDIT_MASK;
 		accepted = credits_do_event(c, e);
-		err = steps_add(steps,
-				credits_event_json(c, e, e->link, names[e->what], accepted, cr));
+		err = steps_add(steps, credits_event_json(c, e, e->link, event_keys[e->what].name,
+							  accepted, cr));
 		if (!err && e->what == FORWARD) /* the other end of what it forwards */
 			err = steps_add(steps, credits_event_json(c, e, e->link + 1, "send",
 								  accepted, next));

@@ -366,20 +366,16 @@ char *tool_text_of(const json_t *document, void (*print)(const json_t *document,
 	return NULL;
 }
 
-/* `end` follows the text, which goes. */
-static int document_show(const struct tool *tool, char *text, const char *end)
+/* `end` follows the text, which goes; NULL: no memory, which main() says. */
+static int document_show(char *text, const char *end)
 {
-	int err = text ? 0 : -ENOMEM;
-
+	if (!text)
+		return -ENOMEM;
 	/* Output that does not arrive is noticed in the end, by main(). */
-	if (text) {
-		fputs(text, stdout);
-		fputs(end, stdout);
-	} else {
-		dl_log(&tool->log, DL_LOG_ERROR, "out of memory");
-	}
+	fputs(text, stdout);
+	fputs(end, stdout);
 	free(text);
-	return err;
+	return 0;
 }
 
 int tool_print_json_with(const struct tool *tool, json_t *document, const struct tool_part *part)
@@ -405,7 +401,7 @@ int tool_print_json_with(const struct tool *tool, json_t *document, const struct
 		part->print(part->context, stdout);
 		memmove(text, rest, strlen(rest) + 1);
 	}
-	return document_show(tool, text, "\n");
+	return document_show(text, "\n");
 }
 
 int tool_print_json(const struct tool *tool, json_t *document)
@@ -422,5 +418,5 @@ int tool_show(const struct tool *tool, json_t *document,
 		return tool_print_json(tool, document);
 	text = tool_text_of(document, print);
 	json_decref(document);
-	return document_show(tool, text, "");
+	return document_show(text, "");
 }

@@ -206,20 +206,12 @@ void tool_options(struct tool *tool, const struct tool_usage *usage, int argc, c
 				   .parser = options_parse,
 				   .args_doc = usage->args_doc,
 				   .doc = usage->doc };
+	int err = options ? argp_parse(&argp, argc, argv, 0, NULL, &p) : ENOMEM;
 
-	if (!options) {
-		dl_log(&tool->log, DL_LOG_ERROR, "out of memory");
-		exit(TOOL_EXIT_ENVIRONMENT);
-	}
-	switch (argp_parse(&argp, argc, argv, 0, NULL, &p)) {
-	case 0:
-		break;
-	case ENOMEM:
-		dl_log(&tool->log, DL_LOG_ERROR, "%s", strerror(ENOMEM));
-		exit(TOOL_EXIT_ENVIRONMENT);
-	default:
-		exit(TOOL_EXIT_USAGE);
-	}
+	if (err == ENOMEM)
+		dl_log(&tool->log, DL_LOG_ERROR, "%s", strerror(err));
+	if (err)
+		exit(err == ENOMEM ? TOOL_EXIT_ENVIRONMENT : TOOL_EXIT_USAGE);
 	free(options);
 }
 

@@ -282,7 +282,7 @@ char *tool_text_of(const json_t *document, void (*print)(const json_t *document,
  * Print a document to standard output, with "format" and "warnings" added, and
  * release it.  It may be NULL, which
  * stands for "no memory" (so results of json_pack() can be passed on
- * unchecked).  Returns 0 or a negative errno, reported.
+ * unchecked).  Returns 0 or -ENOMEM.
  */
 int tool_print_json(const struct tool *tool, json_t *document);
 

@@ -480,8 +480,6 @@ int tool_cmd_whatif(struct tool *tool, int argc, char **argv)
 		err = whatif_plan(&r.w, r.samples, &tool->log);
 		err = err ? err : whatif_run_all(tool, &r, &status);
 	}
-	if (err == -ENOMEM)
-		dl_log(&tool->log, DL_LOG_ERROR, "out of memory");
 	whatif_release(&r.w);
 	tool_names_release(&r.fail);
 	return err ? (int)tool_exit_status(err) : status;

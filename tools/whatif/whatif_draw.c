@@ -118,12 +118,6 @@ static void whatif_heal(struct whatif_failures *f, const struct whatif *w)
 	f->nswitches = f->ncables = 0;
 }
 
-/* The set of switches to which an item of an exhaustive campaign belongs. */
-static uint64_t whatif_find_set(const struct whatif *w, uint64_t item)
-{
-	return dl_array_count_before(set, w->nsets, w->first[set] <= item) - 1;
-}
-
 static void fail_set_of_switches(struct whatif_failures *f, const struct whatif *w, uint64_t set)
 {
 	pick_set(f->pool, w->nswitches, w->fail_switches, set);
@@ -134,11 +128,12 @@ static void fail_set_of_switches(struct whatif_failures *f, const struct whatif 
 void whatif_failures_draw(struct whatif_failures *f, const struct whatif *w, uint64_t item)
 {
 	struct dl_random random = { .seed = w->seed, .stream = item };
-	uint64_t set = w->exhaustive ? whatif_find_set(w, item) : 0;
 	uint32_t n, k = w->fail_cables;
 
 	whatif_heal(f, w);
 	if (w->exhaustive) {
+		uint64_t set = dl_array_count_before(i, w->nsets, w->first[i] <= item) - 1;
+
 		fail_set_of_switches(f, w, set);
 		n = whatif_list_cables(f, w);
 		pick_set(f->cables, n, k, item - w->first[set]);

@@ -25,7 +25,7 @@ struct emulation {
 	const struct report_page *page;
 	const struct dl_log *log;
 	const char *path;
-	json_t *bytes, *wait, *busy, *vl[VLS];
+	json_t *ways, *vl[VLS]; /* by way; of VLs that there are */
 };
 
 /* The port index of {"guid": .., "port": ..}, or DL_NONE. */
@@ -81,9 +81,9 @@ static void take_port(struct emulation *e, uint32_t way, const json_t *object)
 	const char *name;
 	json_t *vl;
 
-	report_take(e->bytes, way, object, "xmit_data_bytes");
-	report_take(e->wait, way, object, "xmit_wait_ns");
-	report_take(e->busy, way, object, "xmit_busy_ns");
+	report_take(json_object_get(e->ways, "bytes"), way, object, "xmit_data_bytes");
+	report_take(json_object_get(e->ways, "wait_ns"), way, object, "xmit_wait_ns");
+	report_take(json_object_get(e->ways, "busy_ns"), way, object, "xmit_busy_ns");
 	json_object_foreach(json_object_get(object, "vl"), name, vl)
 	{
 		uint64_t number;
@@ -122,7 +122,7 @@ static int take_ports(struct emulation *e, const json_t *ports)
 		       e->path, json_array_size(ports), cabled);
 }
 
-static json_t *report_ways_json(struct emulation *e)
+static void report_take_vls(struct emulation *e)
 {
 	json_t *vls = json_object();
 	char name[4];
@@ -133,8 +133,7 @@ static json_t *report_ways_json(struct emulation *e)
 		snprintf(name, sizeof(name), "%u", vl);
 		json_object_set(vls, name, e->vl[vl]);
 	}
-	return json_pack("{s:O, s:O, s:O, s:o}", "bytes", e->bytes, "wait_ns", e->wait, "busy_ns",
-			 e->busy, "vl_bytes", vls);
+	tool_json_with(e->ways, "vl_bytes", vls);
 }
 
 /* ---- the rest ---------------------------------------------------------- */
@@ -196,23 +195,21 @@ static int report_digest(struct emulation *e, json_t *document)
 	json_t *steps = json_array();
 	int err;
 
-	e->bytes = report_zeroes(ways);
-	e->wait = report_zeroes(ways);
-	e->busy = report_zeroes(ways);
+	e->ways = json_pack("{s:o, s:o, s:o}", "bytes", report_zeroes(ways), "wait_ns",
+			    report_zeroes(ways), "busy_ns", report_zeroes(ways));
 	err = take_ports(e, json_object_get(document, "ports"));
 	if (!err)
 		err = steps_json(e, json_object_get(document, "cycle"), steps);
+	report_take_vls(e);
 	if (!err && json_object_get(document, "ports"))
-		json_object_set_new(document, "ways", report_ways_json(e));
+		json_object_set(document, "ways", e->ways);
 	if (!err)
 		json_object_set(document, "steps", steps);
 	json_object_del(document, "ports");
 	if (!err)
 		err = keep_slowest(document);
 	json_decref(steps);
-	json_decref(e->bytes);
-	json_decref(e->wait);
-	json_decref(e->busy);
+	json_decref(e->ways);
 	for (unsigned int vl = 0; vl < VLS; vl++)
 		json_decref(e->vl[vl]);
 	return err;
@@ -289,6 +286,7 @@ int report_emulation(const struct report_page *p, const char *path, const struct
 
 /* ---- a recording --------------------------------------------------------- */
 
+#define FIELDS 9	     /* of a step */
 #define RECORDED_MOST 300000 /* steps that a page plays */
 
 struct recording {
@@ -304,22 +302,21 @@ static int recording_line(void *context, struct dl_text *t)
 					      "dropped", "credit",  "tail" };
 	struct recording *r = context;
 	const struct dl_fabric *f = r->e.page->fabric;
-	char *field[9], *rest = t->at;
+	char *field[FIELDS], *rest = t->at;
 	uint64_t guid, port, packet = 0, vl, bytes = 0;
 	uint32_t node, event = 0;
 
-	for (unsigned int i = 0; i < sizeof(field) / sizeof(*field); i++) {
+	for (unsigned int i = 0; i < FIELDS; i++)
 		field[i] = strsep(&rest, ",");
-		if (!field[i])
-			return dl_text_expected(t, "a step of a recording (record: in a scenario)");
-	}
-	if (t->line == 1 && !strcmp(field[0], "at_ns"))
+	if (t->line == 1 && field[FIELDS - 1] && !strcmp(field[0], "at_ns"))
 		return 0;
-	while (event < sizeof(events) / sizeof(*events) && strcmp(events[event], field[1]))
+	while (field[FIELDS - 1] && event < sizeof(events) / sizeof(*events) &&
+	       strcmp(events[event], field[1]))
 		event++;
-	if (event == sizeof(events) / sizeof(*events) || *dl_number_scan(field[2], 10, &packet) ||
-	    *dl_number_scan(field[3], 0, &guid) || *dl_number_scan(field[4], 10, &port) ||
-	    *dl_number_scan(field[5], 10, &vl) || *dl_number_scan(field[8], 10, &bytes))
+	if (!field[FIELDS - 1] || event == sizeof(events) / sizeof(*events) ||
+	    *dl_number_scan(field[2], 10, &packet) || *dl_number_scan(field[3], 0, &guid) ||
+	    *dl_number_scan(field[4], 10, &port) || *dl_number_scan(field[5], 10, &vl) ||
+	    *dl_number_scan(field[8], 10, &bytes))
 		return dl_text_expected(t, "a step of a recording (record: in a scenario)");
 	node = dl_fabric_find_guid(f, guid);
 	if (node == DL_NONE || port > f->nodes[node].nports)

@@ -42,18 +42,14 @@ static int verify_read_sls(const struct dl_setting *setting, void *to, const cha
 	uint64_t sl;
 
 	(void)setting, (void)why, (void)size; /* it says what is expected */
-	for (;; text++) {
+	do {
 		const char *end = dl_number_scan(text, 0, &sl);
 
-		if (end == text || sl > 15)
+		if (end == text || sl > 15 || (*end && *end != ','))
 			return -EINVAL;
 		sls |= 1u << sl;
 		text = end;
-		if (*text != ',')
-			break;
-	}
-	if (*text)
-		return -EINVAL;
+	} while (*text++);
 	r->options.multicast_sls = sls;
 	r->multicast_sls = true;
 	return 0;

@@ -212,31 +212,6 @@ int find_port(const struct find *f, const struct dl_log *log, const char *text, 
 	return 0;
 }
 
-int find_end_port(const struct find *f, const struct dl_log *log, const char *text,
-		  struct find_result *out)
-{
-	const struct dl_fabric *fabric = f->in->fabric;
-	uint64_t number;
-	uint32_t node, port;
-	int err;
-
-	if (by_number(f, text, out))
-		return 0;
-	err = find_named_node(f, log, text, strlen(text), &node);
-	if (!err) {
-		port = end_port_of(fabric, node);
-	} else if (err == -ENOENT && find_port_number(text, &number)) {
-		err = find_port(f, log, text, &port);
-		if (!err && !dl_fabric_is_end_port(fabric, port))
-			err = dl_fail(log, -EINVAL, "%s is not an end port: a switch's is port 0",
-				      text);
-	}
-	if (err)
-		return err == -ENOENT ? not_there(f, log, text) : err;
-	*out = find_result_of(fabric, port);
-	return 0;
-}
-
 int find_node_or_port(const struct find *f, const struct dl_log *log, const char *text,
 		      uint32_t *node, uint32_t *port)
 {
@@ -250,6 +225,26 @@ int find_node_or_port(const struct find *f, const struct dl_log *log, const char
 	}
 	err = find_named_node(f, log, text, strlen(text), node);
 	return err == -ENOENT ? find_port(f, log, text, port) : err;
+}
+
+int find_end_port(const struct find *f, const struct dl_log *log, const char *text,
+		  struct find_result *out)
+{
+	const struct dl_fabric *fabric = f->in->fabric;
+	uint32_t node, port;
+	int err;
+
+	if (by_number(f, text, out))
+		return 0;
+	err = find_node_or_port(f, log, text, &node, &port);
+	if (err)
+		return err;
+	if (port == DL_NONE)
+		port = end_port_of(fabric, node);
+	else if (!dl_fabric_is_end_port(fabric, port))
+		return dl_fail(log, -EINVAL, "%s is not an end port: a switch's is port 0", text);
+	*out = find_result_of(fabric, port);
+	return 0;
 }
 
 uint32_t find_host(const struct find *f, const char *host, struct find_result end[FIND_ADAPTERS])

@@ -328,18 +328,6 @@ static int recall_torus(const struct tool *tool, struct tool_input *in)
 	return err == -EINVAL ? 1 : err;
 }
 
-/* Without a configuration, as the engine that routed an earlier snapshot would. */
-static int input_find_again(const struct tool *tool, const struct tool_input_options *o,
-			    const struct dl_torus *known, struct tool_input *in)
-{
-	if (!known)
-		return dl_fail(&tool->log, -EINVAL,
-			       "%s: no coordinates in it: no torus engine has routed it",
-			       o->earlier_from);
-	return dl_torus_discover_known(in->fabric, known, o->any_fabric, &tool->log, &in->config,
-				       &in->torus);
-}
-
 static int find_torus(struct tool *tool, const struct tool_input_options *o, struct tool_input *in)
 {
 	const struct dl_fabric *f = in->fabric;
@@ -360,7 +348,12 @@ static int find_torus(struct tool *tool, const struct tool_input_options *o, str
 			err = dl_torus_discover_any(f, &in->config->grid, &tool->log, NULL,
 						    &in->torus);
 	} else if (o->earlier) {
-		err = input_find_again(tool, o, known, in);
+		/* As the engine that routed it would. */
+		err = known ? dl_torus_discover_known(f, known, o->any_fabric, &tool->log,
+						      &in->config, &in->torus) :
+			      dl_fail(&tool->log, -EINVAL,
+				      "%s: no coordinates in it: no torus engine has routed it",
+				      o->earlier_from);
 	} else if (o->cabling || (err = recall_torus(tool, in)) > 0) {
 		err = (o->any_fabric ? dl_torus_discover_any : dl_torus_discover_cabling)(
 			f, NULL, &tool->log, &in->config, &in->torus);

@@ -127,6 +127,9 @@ ends 2 '"mode=fast": expected' /dev/null route t.net -o v.dls --opensm-conf open
 echo 'qos_swe_high_limit 256' >opensm.conf
 ends 2 'opensm.conf:1: "256": expected a high limit' /dev/null route t.net -o v.dls --opensm-conf opensm.conf
 ends 2 'proven and any-SL' /dev/null route t.net -o v.dls --avoid avoid --mode classic
+# A switch is missing that thirty cables led to from each side: a long list of ports.
+"$dateline" gen 5 5 --parallel 30 --fail-switch 2,2,0 -q -o many
+ends 1 'missing: 1 switch' /dev/null discover many.net
 # Growth.
 "$dateline" gen 7 4 1 -q -o long
 "$dateline" gen 5 4 3 -q -o g

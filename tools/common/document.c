@@ -173,13 +173,8 @@ bool tool_has(const json_t *document, const char *path)
 
 /* ---- text -------------------------------------------------------------- */
 
-/* A value as text; of a list, its elements between commas. */
 static const char *value_text(const json_t *v, int decimals, char text[64])
 {
-	const json_t *item;
-	size_t i, len = 0;
-
-	text[0] = '\0';
 	switch (v ? json_typeof(v) : JSON_NULL) {
 	case JSON_STRING:
 		return json_string_value(v);
@@ -190,11 +185,6 @@ static const char *value_text(const json_t *v, int decimals, char text[64])
 		/* fallthrough */
 	case JSON_REAL:
 		snprintf(text, 64, "%.*f", decimals < 0 ? 6 : decimals, json_number_value(v));
-		return text;
-	case JSON_ARRAY:
-		json_array_foreach(v, i, item)
-			len += snprintf(text + len, 64 - len, "%s%" JSON_INTEGER_FORMAT,
-					i ? "," : "", json_integer_value(item));
 		return text;
 	case JSON_TRUE:
 		return "yes";
@@ -227,8 +217,9 @@ static const char *print_field(FILE *to, const json_t *document, const char *fie
 	size_t len = strcspn(field, ":#}");
 	int width = 0, decimals = -1;
 	char path[64], text[64];
-	const json_t *value;
+	const json_t *value, *item;
 	const char *end = field + len;
+	size_t i;
 
 	snprintf(path, sizeof(path), "%.*s", (int)len, field);
 	value = tool_at(document, path);
@@ -237,7 +228,10 @@ static const char *print_field(FILE *to, const json_t *document, const char *fie
 		if (*end == '.')
 			decimals = strtol(end + 1, (char **)&end, 10);
 	}
-	fprintf(to, "%*s", width, value_text(value, decimals, text));
+	json_array_foreach(value, i, item)
+		fprintf(to, "%s%s", i ? "," : "", value_text(item, decimals, text));
+	if (!json_is_array(value))
+		fprintf(to, "%*s", width, value_text(value, decimals, text));
 	if (*end == '#')
 		end = print_noun(to, end + 1, json_integer_value(value) == 1);
 	return end + 1;

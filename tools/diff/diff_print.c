@@ -95,15 +95,9 @@ static void print_changed(FILE *to, const json_t *list, const char *template)
 /* Does one line stand for all coordinates? */
 static bool print_axes(const json_t *part, FILE *to)
 {
-	const json_t *axes = tool_at(part, "axes");
-
-	if (!json_array_size(axes))
-		return false;
-	fprintf(to, "~ coordinates: what was (x,y,z) is now (%s,%s,%s), at all switches\n",
-		json_string_value(json_array_get(axes, 0)),
-		json_string_value(json_array_get(axes, 1)),
-		json_string_value(json_array_get(axes, 2)));
-	return true;
+	tool_print(to, part,
+		   "{?axes}~ coordinates: what was (x,y,z) is now ({axes}), at all switches\n{/}");
+	return json_array_size(tool_at(part, "axes"));
 }
 
 void diff_print(const json_t *document, FILE *to)

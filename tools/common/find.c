@@ -197,7 +197,7 @@ int find_port(const struct find *f, const struct dl_log *log, const char *text, 
 	uint64_t number = 0;
 	const char *slash = find_port_number(text, &number);
 	const struct dl_fabric_node *n;
-	uint32_t node;
+	uint32_t node = DL_NONE;
 	int err = slash ? find_named_node(f, log, text, slash - text, &node) : -ENOENT;
 
 	if (!slash && !find_named_node(f, NULL, text, strlen(text), &node))
@@ -231,7 +231,7 @@ int find_end_port(const struct find *f, const struct dl_log *log, const char *te
 		  struct find_result *out)
 {
 	const struct dl_fabric *fabric = f->in->fabric;
-	uint32_t node, port;
+	uint32_t node = DL_NONE, port;
 	int err;
 
 	if (by_number(f, text, out))

@@ -137,6 +137,7 @@ static int named_count(const struct dl_tables *old, const struct dl_tables *new,
 static json_t *named_run_json(const struct dl_fabric *f, struct dl_emu_result *result)
 {
 	const struct dl_emu_totals *t = dl_emu_totals(result->emu);
+	uint64_t unarrived = t->dropped + t->in_flight;
 	json_t *qos = json_array();
 	uint32_t senders = 0;
 	double gbps = 0;
@@ -156,10 +157,9 @@ static json_t *named_run_json(const struct dl_fabric *f, struct dl_emu_result *r
 	}
 	return json_pack("{s:i, s:I, s:I, s:f, s:f, s:f, s:b, s:o}", "sending_adapters", senders,
 			 "delivered_bytes", (json_int_t)t->delivered_bytes, "not_arrived_packets",
-			 (json_int_t)(t->dropped + t->in_flight), "throughput_gbps", gbps,
-			 "throughput_fraction", result->throughput, "last_delivery_ns",
-			 t->last_delivery / 1e3, "deadlock", dl_emu_cycle(result->emu)->n > 0,
-			 "qos", qos);
+			 (json_int_t)unarrived, "throughput_gbps", gbps, "throughput_fraction",
+			 result->throughput, "last_delivery_ns", t->last_delivery / 1e3, "deadlock",
+			 dl_emu_cycle(result->emu)->n > 0, "qos", qos);
 }
 
 static int named_emulate(struct tool *tool, const char *scenario, struct named_side *s)

@@ -4,12 +4,6 @@
 
 #include "verify.h"
 
-/* Where everything is. */
-struct place {
-	const struct dl_fabric *fabric;
-	const struct tool_coords *coords;
-};
-
 /* An end port; {guid, port} come first, as in all documents. */
 static json_t *verify_end_json(const struct dl_fabric *f, uint32_t port)
 {
@@ -39,29 +33,29 @@ static json_t *verify_packet_json(const struct dl_fabric *f, const struct dl_cyc
 			 step->dlid, "sl", step->sl);
 }
 
-static json_t *verify_step_json(const struct place *p, const struct dl_cycle_step *step)
+static json_t *verify_step_json(const struct tool_coords *c, const struct dl_fabric *f,
+				const struct dl_cycle_step *step)
 {
-	const struct dl_fabric_port *out = &p->fabric->ports[step->port];
-	const struct dl_fabric_port *far = &p->fabric->ports[out->peer];
-	json_t *to = tool_json_node(p->fabric, far->node);
+	const struct dl_fabric_port *out = &f->ports[step->port];
+	const struct dl_fabric_port *far = &f->ports[out->peer];
+	json_t *to = tool_json_node(f, far->node);
 
 	json_object_update_new(to, json_pack("{s:i, s:o}", "port", far->num, "coord",
-					     tool_json_place(p->coords, p->fabric, far->node)));
+					     tool_json_place(c, f, far->node)));
 	return json_pack("{s:o, s:i, s:i, s:o, s:o, s:o, s:o}", "guid",
-			 tool_json_guid(p->fabric, out->node), "port", out->num, "vl", step->vl,
-			 "coord", tool_json_place(p->coords, p->fabric, out->node), "name",
-			 tool_json_text(dl_fabric_node_name(p->fabric, out->node)), "to", to,
-			 "packet", verify_packet_json(p->fabric, step));
+			 tool_json_guid(f, out->node), "port", out->num, "vl", step->vl, "coord",
+			 tool_json_place(c, f, out->node), "name",
+			 tool_json_text(dl_fabric_node_name(f, out->node)), "to", to, "packet",
+			 verify_packet_json(f, step));
 }
 
 json_t *verify_cycle_json(const struct dl_fabric *f, const struct tool_coords *coords,
 			  const struct dl_cycle *cycle)
 {
-	const struct place p = { f, coords };
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < cycle->n; i++)
-		json_array_append_new(list, verify_step_json(&p, &cycle->steps[i]));
+		json_array_append_new(list, verify_step_json(coords, f, &cycle->steps[i]));
 	return list;
 }
 
@@ -83,9 +77,9 @@ const char *verify_fault_text(unsigned int fault)
 	return fault < sizeof(texts) / sizeof(*texts) ? texts[fault] : "?";
 }
 
-static json_t *verify_lost_json(const struct place *p, const struct dl_verify_lost *l)
+static json_t *verify_lost_json(const struct tool_coords *c, const struct dl_fabric *f,
+				const struct dl_verify_lost *l)
 {
-	const struct dl_fabric *f = p->fabric;
 	json_t *at = json_null();
 
 	if (l->sw != DL_NONE)
@@ -93,21 +87,22 @@ static json_t *verify_lost_json(const struct place *p, const struct dl_verify_lo
 			       tool_json_guid(f, f->switches[l->sw]), "port",
 			       tool_json_or_null(l->port != DL_TABLES_NO_PORT, l->port), "name",
 			       tool_json_text(dl_fabric_node_name(f, f->switches[l->sw])), "coord",
-			       tool_json_place(p->coords, p->fabric, f->switches[l->sw]));
+			       tool_json_place(c, f, f->switches[l->sw]));
 	return json_pack("{s:o, s:o, s:i, s:o, s:s, s:o}", "from", verify_end_json(f, l->src), "to",
 			 verify_end_json(f, l->dst), "lid", l->dlid, "sl",
 			 tool_json_or_null(l->sl != DL_TABLES_NO_SL, l->sl), "reason",
 			 verify_fault_text(l->fault), "at", at);
 }
 
-static json_t *verify_starved_json(const struct place *p, const struct dl_verify_starved *s)
+static json_t *verify_starved_json(const struct tool_coords *c, const struct dl_fabric *f,
+				   const struct dl_verify_starved *s)
 {
-	const struct dl_fabric_port *port = &p->fabric->ports[s->port];
+	const struct dl_fabric_port *port = &f->ports[s->port];
 
-	return json_pack("{s:o, s:i, s:i, s:o, s:o}", "guid", tool_json_guid(p->fabric, port->node),
-			 "port", port->num, "vl", s->vl, "name",
-			 tool_json_text(dl_fabric_node_name(p->fabric, port->node)), "coord",
-			 tool_json_place(p->coords, p->fabric, port->node));
+	return json_pack("{s:o, s:i, s:i, s:o, s:o}", "guid", tool_json_guid(f, port->node), "port",
+			 port->num, "vl", s->vl, "name",
+			 tool_json_text(dl_fabric_node_name(f, port->node)), "coord",
+			 tool_json_place(c, f, port->node));
 }
 
 /* ---- the verdict ------------------------------------------------------- */
@@ -259,20 +254,20 @@ json_t *verify_json(const struct dl_verify_result *v, const struct dl_verify_opt
 	/* Where maps are not known, a cycle of VL 0 alone says nothing. */
 	static const struct dl_cycle none = { NULL, 0 };
 	const struct dl_cycle *cycle = v->verdict == DL_VERIFY_NOT_JUDGED ? &none : &v->cycle;
-	const struct place p = { v->fabric, &in->coords };
+	const struct tool_coords *c = &in->coords;
 	json_t *lost = json_array(), *starved = json_array(), *document;
 
 	for (uint32_t i = 0; i < v->nlisted; i++)
-		json_array_append_new(lost, verify_lost_json(&p, &v->lost[i]));
+		json_array_append_new(lost, verify_lost_json(c, v->fabric, &v->lost[i]));
 	for (uint32_t i = 0; i < v->nstarved; i++)
-		json_array_append_new(starved, verify_starved_json(&p, &v->starved[i]));
+		json_array_append_new(starved, verify_starved_json(c, v->fabric, &v->starved[i]));
 	document = json_pack(
 		"{s:o, s:I, s:o, s:b, s:o, s:i, s:o, s:I, s:i, s:I, s:i, s:b, s:I, s:I, s:o, s:I, "
 		"s:o}",
 		"delivered", verify_judged(v->pairs || v->groups, v->delivered), "pairs",
 		(json_int_t)v->pairs, "undelivered", lost, "credit_loop", v->credit_loop, "cycle",
-		verify_cycle_json(v->fabric, &in->coords, cycle), "multicast_groups", v->groups,
-		"sl_stable", verify_judged(o->earlier && v->sl_compared, v->sl_stable), "channels",
+		verify_cycle_json(v->fabric, c, cycle), "multicast_groups", v->groups, "sl_stable",
+		verify_judged(o->earlier && v->sl_compared, v->sl_stable), "channels",
 		(json_int_t)v->channels, "levels", v->levels, "lost", (json_int_t)v->nlost,
 		"groups_lost", v->groups_lost, "sl_known", v->sl_known, "pairs_without_sl",
 		(json_int_t)v->without_sl, "port_pairs_without_map", (json_int_t)v->without_vl,

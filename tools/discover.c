@@ -307,17 +307,13 @@ static int discover_compare(struct tool *tool, const struct request *r, const st
 			    json_t *document)
 {
 	struct dl_fabric *plan = NULL;
-	json_t *cabling;
 	int err = dl_fabric_read_netlist(r->plan, &tool->log, &plan);
 
 	if (!err)
-		err = tool_json_cabling(plan, in->fabric, &cabling);
+		tool_json_with(document, "plan", tool_json_cabling(plan, in->fabric));
 	dl_fabric_free(plan);
-	if (err)
-		return err;
-	tool_json_with(document, "plan", cabling);
-	tool->finding = json_array_size(tool_at(cabling, "work")) != 0;
-	return 0;
+	tool->finding = json_array_size(tool_at(document, "plan.work")) != 0;
+	return err;
 }
 
 static int write_config(const struct tool *tool, const struct dl_torus *t, const char *path)

@@ -193,9 +193,10 @@ static json_t *cabling_nodes(const struct cabling *c)
 	return list;
 }
 
-int tool_json_cabling(const struct dl_fabric *plan, const struct dl_fabric *now, json_t **out)
+json_t *tool_json_cabling(const struct dl_fabric *plan, const struct dl_fabric *now)
 {
 	struct cabling c = { .plan = plan, .now = now, .work = json_array() };
+	json_t *document = NULL;
 	int err = dl_fabric_match(plan, now, &c.there);
 
 	if (!err)
@@ -214,11 +215,11 @@ int tool_json_cabling(const struct dl_fabric *plan, const struct dl_fabric *now,
 		if (c.peer[p] != DL_NONE && !cabling_is_planned(&c, p))
 			cabling_cut(&c, p);
 	if (!err)
-		*out = json_pack("{s:o, s:o}", "nodes", cabling_nodes(&c), "work", c.work);
+		document = json_pack("{s:o, s:o}", "nodes", cabling_nodes(&c), "work", c.work);
 	else
 		json_decref(c.work);
 	free(c.peer);
 	dl_fabric_match_release(&c.there);
 	dl_fabric_match_release(&c.back);
-	return err;
+	return document;
 }

@@ -99,8 +99,8 @@ json_t *tool_json_slow(const struct tool_coords *c, const struct dl_fabric *f);
 
 /*
  * The work that makes a fabric's cabling that of a plan, and the nodes that stand for planned
- * ones under other GUIDs: {nodes, work} (cabling.c).  0 or -ENOMEM.
+ * ones under other GUIDs: {nodes, work} (cabling.c).  NULL: no memory.
  */
-int tool_json_cabling(const struct dl_fabric *plan, const struct dl_fabric *now, json_t **out);
+json_t *tool_json_cabling(const struct dl_fabric *plan, const struct dl_fabric *now);
 
 #endif

@@ -391,17 +391,12 @@ static void transition_print(const json_t *d, FILE *to)
 	size_t i;
 
 	tool_print(to, direct, "directly, {writes#write}: ");
-	if (tool_true_at(direct, "safe"))
-		fprintf(to, "safe\n");
-	else if (tool_true_at(direct, "maps_changed"))
-		fprintf(to, "not safe, SL-to-VL maps change\n");
-	else if (tool_has(direct, "at_write"))
-		tool_print(to, direct,
-			   tool_int_at(direct, "at_write") ?
-				   "unsafe, first after {at_write#write}\n" :
-				   "unsafe before the first write\n");
-	else
-		fprintf(to, "unsafe in some order\n");
+	tool_print(to, direct,
+		   tool_true_at(direct, "safe")		? "safe\n" :
+		   tool_true_at(direct, "maps_changed") ? "not safe, SL-to-VL maps change\n" :
+		   !tool_has(direct, "at_write")	? "unsafe in some order\n" :
+		   tool_int_at(direct, "at_write")	? "unsafe, first after {at_write#write}\n" :
+							  "unsafe before the first write\n");
 	if (json_array_size(tool_at(direct, "forwarding_loop")))
 		print_circle(tool_at(direct, "forwarding_loop"), to);
 	if (json_array_size(cycle)) {
@@ -414,10 +409,11 @@ static void transition_print(const json_t *d, FILE *to)
 	tool_print(to, phased,
 		   "; {entries_closed} entries closed, {pairs_interrupted#pair} interrupted\n");
 	transition_print_interrupted(phased, to);
-	if (tool_true_at(phased, "empties_groups"))
-		fprintf(to, "multicast groups are empty meanwhile\n");
-	else if (tool_int_at(phased, "group_ports_closed"))
-		fprintf(to, "multicast groups keep the ports of both trees only meanwhile\n");
+	tool_print(to, phased,
+		   tool_true_at(phased, "empties_groups") ?
+			   "multicast groups are empty meanwhile\n" :
+			   "{+group_ports_closed}multicast groups keep the ports of both trees "
+			   "only meanwhile\n{/}");
 	print_steps(tool_at(phased, "steps"), to);
 	tool_print(to, phased,
 		   "{+reconnect_pairs}{?reconnect_hosts}safe only if {reconnect_pairs#pair} "

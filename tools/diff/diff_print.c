@@ -24,10 +24,7 @@ static void print_list(FILE *to, const json_t *list, size_t few, const char *sig
 			return;
 		}
 		fprintf(to, "%s ", sign);
-		if (json_is_string(item))
-			fputs(json_string_value(item), to);
-		else
-			tool_print(to, item, template);
+		tool_print(to, item, template);
 		putc('\n', to);
 	}
 }
@@ -42,7 +39,7 @@ static const struct {
 	  "{new}" },
 	{ "lids", "", LID },
 	{ "coordinates", "", "switch {guid} \"{name}\": ({old}), now ({new})" },
-	{ "multicast", "", "multicast group {mlid}: {switches#switch/es}" },
+	{ "multicast", "{}", "multicast group {mlid}: {switches#switch/es}" },
 };
 
 static const struct {
@@ -104,7 +101,7 @@ void diff_print(const json_t *document, FILE *to)
 {
 	for (unsigned int i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
 		const json_t *part = tool_at(document, lists[i].name);
-		bool groups = !*lists[i].whole && tool_has(part, "added");
+		bool groups = !strcmp(lists[i].name, "multicast");
 
 		print_list(to, tool_at(part, "removed"), FEW, groups ? "- multicast group" : "-",
 			   lists[i].whole);

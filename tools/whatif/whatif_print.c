@@ -209,11 +209,9 @@ static void print_changes(const json_t *changes, FILE *to)
 
 		fprintf(to, "%-22s", change_names[i]);
 		tool_print(to, change,
-			   !tool_int_at(change, "checked") ?
-				   "{checked:8}\n" :
-				   "{checked:8}{direct_safe:13}{phased_safe:13}{interrupting:15}"
-				   "{pairs_interrupted.mean:9.1} /{pairs_interrupted.max:5.0}"
-				   "{writes_ratio.mean:8.2}x\n");
+			   "{checked:8}{+checked}{direct_safe:13}{phased_safe:13}{interrupting:15}"
+			   "{pairs_interrupted.mean:9.1} /{pairs_interrupted.max:5.0}"
+			   "{writes_ratio.mean:8.2}x{/}\n");
 	}
 }
 

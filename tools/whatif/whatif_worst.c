@@ -126,15 +126,13 @@ void whatif_print_worst(const json_t *list, FILE *to)
 	{
 		fprintf(to, "%3zu. ", i + 1);
 		print_parts(s, ", ", to);
-		if (!tool_true_at(s, "connected"))
-			fputs(": the fabric falls apart\n", to);
-		else if (!tool_true_at(s, "routed"))
-			tool_print(to, s, ": not routed: {reason}\n");
-		else
-			tool_print(to, s,
-				   ": classic mode {classic}; {entries_changed} entries changed, "
-				   "{busiest_pairs} pairs on the busiest channel, "
-				   "{hops_mean:0.3} hops\n");
+		tool_print(to, s,
+			   !tool_true_at(s, "connected") ? ": the fabric falls apart\n" :
+			   !tool_true_at(s, "routed")	 ? ": not routed: {reason}\n" :
+							   ": classic mode {classic}; "
+							   "{entries_changed} entries changed, "
+							   "{busiest_pairs} pairs on the busiest "
+							   "channel, {hops_mean:0.3} hops\n");
 	}
 }
 

@@ -88,14 +88,6 @@ static const struct dl_snapshot_note *input_list(const struct dl_snapshot *s)
 	return NULL;
 }
 
-bool tool_coords_of(const struct tool_coords *c, uint32_t sw, uint32_t out[DL_TORUS_DIMS])
-{
-	if (!c->site || sw == DL_NONE || c->site[sw] == DL_NONE)
-		return false;
-	dl_torus_site_coord(&c->grid, c->site[sw], out);
-	return true;
-}
-
 /* The members of a group: the end ports that its entries lead to. */
 static uint32_t input_group_members(const struct dl_fabric *f, const struct dl_tables_masks *masks,
 				    uint32_t *members)

@@ -81,9 +81,6 @@ int tool_read_live(const struct tool *tool, const struct dl_live_options *o, str
  */
 int tool_keep_groups(const struct dl_tables *before, struct dl_route_result *out);
 
-/* The coordinates of a switch; false when they are not known. */
-bool tool_coords_of(const struct tool_coords *c, uint32_t sw, uint32_t out[DL_TORUS_DIMS]);
-
 /* A node's coordinates, or null; {guid, name, coord}, and with a port's number. */
 json_t *tool_json_place(const struct tool_coords *c, const struct dl_fabric *f, uint32_t node);
 json_t *tool_json_placed_node(const struct tool_coords *c, const struct dl_fabric *f,

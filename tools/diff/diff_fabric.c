@@ -127,6 +127,15 @@ json_t *diff_lids(const struct diff *d)
 	return lists_json(&l);
 }
 
+/* The coordinates of a switch; false when they are not known. */
+static bool diff_coords_of(const struct tool_coords *c, uint32_t sw, uint32_t out[DL_TORUS_DIMS])
+{
+	if (!c->site || c->site[sw] == DL_NONE)
+		return false;
+	dl_torus_site_coord(&c->grid, c->site[sw], out);
+	return true;
+}
+
 /* New axis d is old axis dim[d], backwards if so, and moved on. */
 struct diff_axes {
 	uint32_t dim[DL_TORUS_DIMS], shift[DL_TORUS_DIMS];
@@ -145,11 +154,11 @@ static bool diff_axes_fit(const struct diff *d, struct diff_axes *a)
 			return false;
 	for (uint32_t s = 0; s < d->from->fabric->nswitches; s++) {
 		uint32_t other = dl_fabric_match_switch(&d->there, s);
-		bool had = tool_coords_of(&d->from->coords, s, from);
+		bool had = diff_coords_of(&d->from->coords, s, from);
 
 		if (other == DL_NONE)
 			continue;
-		if (tool_coords_of(&d->to->coords, other, to) != had)
+		if (diff_coords_of(&d->to->coords, other, to) != had)
 			return false;
 		for (unsigned int i = 0; had && i < DL_TORUS_DIMS; i++) {
 			uint32_t r = y->radix[i], at = from[a->dim[i]];
@@ -213,8 +222,8 @@ json_t *diff_coords(const struct diff *d)
 		if (other == DL_NONE)
 			continue;
 		compared++;
-		had = tool_coords_of(x, s, from);
-		has = tool_coords_of(y, other, to);
+		had = diff_coords_of(x, s, from);
+		has = diff_coords_of(y, other, to);
 		if (had == has && (!had || !memcmp(from, to, sizeof(to))))
 			continue;
 		json_array_append_new(

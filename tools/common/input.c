@@ -44,20 +44,6 @@ const struct dl_setting tool_input_tables[] = {
 	{ 0 }
 };
 
-/* ---- coordinates by discovery ------------------------------------------ */
-
-static int from_torus(const struct dl_torus *t, struct tool_coords *c)
-{
-	size_t size = t->fabric->nswitches * sizeof(*c->site);
-
-	c->grid = t->grid;
-	c->certain = true;
-	c->site = malloc(size + 1);
-	if (c->site)
-		memcpy(c->site, t->sw_site, size);
-	return c->site ? 0 : -ENOMEM;
-}
-
 /* ---- coordinates by the engine's own list ------------------------------ */
 
 static int from_list(const struct tool *tool, const struct dl_fabric *f,
@@ -357,7 +343,10 @@ static int find_torus(struct tool *tool, const struct tool_input_options *o, str
 			      1 :
 			      dl_torus_check_config(in->torus, in->config, &tool->log);
 	tool->finding |= err > 0;
-	return err < 0 ? err : from_torus(in->torus, &in->coords);
+	if (err < 0)
+		return err;
+	in->coords = (struct tool_coords){ in->torus->grid, in->torus->sw_site, true };
+	return 0;
 }
 
 /* Where they are not `needed`, as by most fabrics, which are no torus, nobody hears why. */
@@ -377,8 +366,7 @@ static int find_coords(struct tool *tool, const struct tool_input_options *o, bo
 	err = dl_torus_discover_cabling(in->fabric, NULL, needed ? &tool->log : NULL, &in->config,
 					&in->torus);
 	if (!err)
-		err = from_torus(in->torus, c);
-	c->certain = false;
+		*c = (struct tool_coords){ in->torus->grid, in->torus->sw_site, false };
 	return err == -ENOMEM ? err : 0;
 }
 
@@ -430,7 +418,8 @@ int tool_input_read(struct tool *tool, const struct tool_input_options *o,
 
 void tool_input_free(struct tool_input *in)
 {
-	free(in->coords.site);
+	if (!in->torus)
+		free(in->coords.site);
 	dl_torus_free(in->torus);
 	dl_torus_config_free(in->config);
 	dl_fabric_free(in->part);

@@ -33,7 +33,7 @@ extern const struct dl_setting tool_input_fabric[], tool_input_tables[], tool_in
 
 struct tool_coords {
 	struct dl_torus_grid grid;
-	uint32_t *site; /* by switch, or DL_NONE; NULL: none known */
+	uint32_t *site; /* by switch, or DL_NONE; the torus's, if there is one; NULL: none known */
 	bool certain;	/* as the routing engine saw them */
 };
 

@@ -103,7 +103,7 @@ static int blob_end(struct blob *b)
 
 /* ---- forwarding, path SLs, groups -------------------------------------- */
 
-static void put_lft(const struct report_page *p, struct blob *b)
+static void report_put_lft(const struct report_page *p, struct blob *b)
 {
 	uint8_t *row = malloc(p->nlids + 1);
 
@@ -116,7 +116,7 @@ static void put_lft(const struct report_page *p, struct blob *b)
 	free(row);
 }
 
-static void put_psl(const struct report_page *p, struct blob *b)
+static void report_put_psl(const struct report_page *p, struct blob *b)
 {
 	const struct dl_tables *t = p->tables;
 
@@ -136,7 +136,7 @@ static unsigned int mask_bytes(const struct report_page *p)
 	return most / 8 + 1;
 }
 
-static void put_mcast(const struct report_page *p, struct blob *b)
+static void report_put_mcast(const struct report_page *p, struct blob *b)
 {
 	unsigned int bytes = mask_bytes(p);
 
@@ -266,7 +266,7 @@ static int put_maps(const struct report_page *p, struct maps *m, struct blob *b)
 	return 0;
 }
 
-static void put_sl2vl(const struct report_page *p, struct blob *b)
+static void report_put_sl2vl(const struct report_page *p, struct blob *b)
 {
 	struct maps m;
 
@@ -332,10 +332,10 @@ int report_write_tables(const struct report_page *p, FILE *to)
 		const char *name;
 		void (*put)(const struct report_page *p, struct blob *b);
 	} tables[] = {
-		{ "lft", put_lft },
-		{ "psl", put_psl },
-		{ "sl2vl", put_sl2vl },
-		{ "mcast", put_mcast },
+		{ "lft", report_put_lft },
+		{ "psl", report_put_psl },
+		{ "sl2vl", report_put_sl2vl },
+		{ "mcast", report_put_mcast },
 	};
 	struct blob *b = malloc(sizeof(*b));
 	int err = b ? 0 : -ENOMEM;

@@ -215,8 +215,11 @@ whatif() {
 		run -1 dateline whatif f.dls --fail "$name"
 		[[ $output == *'1 adapter cut off: H_3_3_0_1'* ]]
 	done
-	run -2 dateline whatif f.dls --torus-config f.torus.conf --fail S_3_3_0 --links 1
-	[[ $output == *'which?'* ]]
+	for options in '--links 1' '--worst 3' '--seed 7' '--threads 2'; do
+		# shellcheck disable=SC2086
+		run -2 dateline whatif f.dls --torus-config f.torus.conf --fail S_3_3_0 $options
+		[[ $output == *'which?'* ]]
+	done
 }
 
 @test "failures by name: traffic before and after, and why it got faster" {

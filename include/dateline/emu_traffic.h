@@ -48,6 +48,12 @@ enum dl_emu_pattern {
 	DL_EMU_PATTERN_TRACE	   /* as written down */
 };
 
+static inline bool dl_emu_pattern_is_on_grid(enum dl_emu_pattern pattern)
+{
+	return pattern == DL_EMU_PATTERN_TRANSPOSE || pattern == DL_EMU_PATTERN_TORNADO ||
+	       pattern == DL_EMU_PATTERN_NEIGHBOUR;
+}
+
 /* One size of messages, and how often it comes beside the others. */
 struct dl_emu_size {
 	uint32_t bytes; /* of data; at least 1 */
@@ -102,6 +108,15 @@ struct dl_emu_traffic_grid {
 	const uint32_t *at;
 };
 
+static inline uint64_t dl_emu_traffic_points(const struct dl_emu_traffic_grid *g)
+{
+	uint64_t points = 1;
+
+	for (unsigned int d = 0; d < g->dims; d++)
+		points *= g->radix[d];
+	return points;
+}
+
 struct dl_emu_traffic_spec {
 	/* Open loops, uniform or with hot spots, have a flow for each destination. */
 	bool pairs;
@@ -129,9 +144,6 @@ uint32_t dl_emu_traffic_flows(const struct dl_emu_traffic *t);
 
 /* The adapter that sends a flow. */
 uint32_t dl_emu_traffic_source(const struct dl_emu_traffic *t, uint32_t flow);
-
-/* Messages that a flow may have under way; 0: an open loop. */
-uint32_t dl_emu_traffic_window(const struct dl_emu_traffic *t, uint32_t flow);
 
 /* The entry that a flow is of. */
 const struct dl_emu_traffic_entry *dl_emu_traffic_entry(const struct dl_emu_traffic *t,

@@ -174,7 +174,7 @@ static int list_flows(struct run *r)
 		r->port[i] = p->port[p->flows[i - ntraffic].rank];
 	for (uint32_t i = 0; i < ntraffic; i++) {
 		r->port[i] = r->scenario->port[dl_emu_traffic_source(r->traffic, i)];
-		r->window[i] = dl_emu_traffic_window(r->traffic, i);
+		r->window[i] = dl_emu_traffic_entry(r->traffic, i)->window;
 	}
 	r->source = (struct dl_emu_source){
 		.context = r,

@@ -167,15 +167,6 @@ static uint32_t *scenario_new_places(struct dl_emu_scenario *s, uint64_t points,
 	return at;
 }
 
-static uint64_t scenario_points(const struct dl_emu_traffic_grid *g)
-{
-	uint64_t points = 1;
-
-	for (unsigned int d = 0; d < g->dims; d++)
-		points *= g->radix[d];
-	return points;
-}
-
 /* By the points of the switches to which adapters are attached. */
 static int scenario_fill_sites(struct dl_emu_scenario *s)
 {
@@ -196,7 +187,7 @@ static int scenario_fill_sites(struct dl_emu_scenario *s)
 	memset(used, 0, n * sizeof(*used));
 	g->dims = o->dims;
 	memcpy(g->radix, o->radix, o->dims * sizeof(*o->radix));
-	at = scenario_new_places(s, scenario_points(g), depth);
+	at = scenario_new_places(s, dl_emu_traffic_points(g), depth);
 	for (uint32_t a = 0; at && a < s->traffic.nadapters; a++) {
 		sw = dl_fabric_access_switch(f, s->port[a]);
 		if (sw != DL_NONE && o->site[sw] != DL_NONE)
@@ -208,7 +199,7 @@ static int scenario_fill_sites(struct dl_emu_scenario *s)
 /* The adapters on the scenario's own grid, in their order, or where they are. */
 static int scenario_fill_grid(struct dl_yaml *y, struct dl_emu_scenario *s)
 {
-	uint64_t points = scenario_points(&s->traffic.grid);
+	uint64_t points = dl_emu_traffic_points(&s->traffic.grid);
 	uint32_t n = s->traffic.nadapters, *at;
 
 	if (!s->needs_grid) {

@@ -326,12 +326,6 @@ static int entry_add_groups(struct dl_yaml *y, const struct dl_yaml_node *at,
 	return err;
 }
 
-static bool entry_needs_grid(enum dl_emu_pattern pattern)
-{
-	return pattern == DL_EMU_PATTERN_TRANSPOSE || pattern == DL_EMU_PATTERN_TORNADO ||
-	       pattern == DL_EMU_PATTERN_NEIGHBOUR;
-}
-
 static int entry_read_entry(struct dl_yaml *y, const struct dl_yaml_node *item,
 			    struct dl_emu_scenario *s)
 {
@@ -355,7 +349,7 @@ static int entry_read_entry(struct dl_yaml *y, const struct dl_yaml_node *item,
 	/* An exchange with everybody is done when it is done. */
 	if (e->pattern == DL_EMU_PATTERN_ALL_TO_ALL && !e->count)
 		e->count = s->traffic.nadapters - 1;
-	if (entry_needs_grid(e->pattern) && !s->needs_grid)
+	if (dl_emu_pattern_is_on_grid(e->pattern) && !s->needs_grid)
 		s->needs_grid = dl_yaml_key(y, item, "pattern");
 	if (e->pattern == DL_EMU_PATTERN_MULTICAST && !s->multicast)
 		s->multicast = dl_yaml_key(y, item, "pattern");

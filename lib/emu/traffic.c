@@ -115,112 +115,42 @@ static uint32_t traffic_draw_other(const struct dl_emu_traffic *t, struct flow *
 
 /* ---- fixed patterns ---------------------------------------------------- */
 
-typedef uint32_t partner_fn(const struct dl_emu_traffic_spec *s,
-			    const struct dl_emu_traffic_entry *e, uint32_t place);
-
-static uint32_t traffic_points_of(const struct dl_emu_traffic_grid *g)
-{
-	uint32_t n = 1;
-
-	for (unsigned int d = 0; d < g->dims; d++)
-		n *= g->radix[d];
-	return n;
-}
-
-static uint32_t traffic_shifted(const struct dl_emu_traffic_grid *g, uint32_t point, bool tornado)
+/*
+ * The point of the partner.  The transpose reads the coordinates backwards: on a
+ * grid of one radix that exchanges them, as (x,y,z) -> (z,y,x); on any other it is
+ * the transposition of a matrix that need not be square.
+ */
+static uint32_t traffic_partner_point(const struct dl_emu_traffic_grid *g,
+				      enum dl_emu_pattern pattern, uint32_t point)
 {
 	uint32_t out = 0, unit = 1;
 
 	for (unsigned int d = 0; d < g->dims; d++) {
 		uint32_t k = g->radix[d], c = point / unit % k;
+		/* Tornado, ceil(k / 2) - 1: the longest way that never ties. */
+		uint32_t by = pattern == DL_EMU_PATTERN_TORNADO ? (k - 1) / 2 : 1;
 
-		/* ceil(k / 2) - 1: the longest way that never ties. */
-		out += (c + (tornado ? (k - 1) / 2 : 1)) % k * unit;
+		out = pattern == DL_EMU_PATTERN_TRANSPOSE ? out * k + c : out + (c + by) % k * unit;
 		unit *= k;
 	}
 	return out;
 }
 
-static uint32_t traffic_tornado(const struct dl_emu_traffic_spec *s,
-				const struct dl_emu_traffic_entry *e, uint32_t place)
-{
-	uint32_t depth = s->grid.depth;
-
-	(void)e;
-	return traffic_shifted(&s->grid, place / depth, true) * depth + place % depth;
-}
-
-static uint32_t traffic_neighbour(const struct dl_emu_traffic_spec *s,
-				  const struct dl_emu_traffic_entry *e, uint32_t place)
-{
-	uint32_t depth = s->grid.depth;
-
-	(void)e;
-	return traffic_shifted(&s->grid, place / depth, false) * depth + place % depth;
-}
-
-/*
- * Read the coordinates backwards.  On a grid of one radix that exchanges
- * them, as (x,y,z) -> (z,y,x); on any other it is the transposition of a
- * matrix that need not be square.
- */
-static uint32_t traffic_transpose(const struct dl_emu_traffic_spec *s,
-				  const struct dl_emu_traffic_entry *e, uint32_t place)
-{
-	const struct dl_emu_traffic_grid *g = &s->grid;
-	uint32_t point = place / g->depth, out = 0;
-
-	(void)e;
-	for (unsigned int d = 0; d < g->dims; d++) {
-		out = out * g->radix[d] + point % g->radix[d];
-		point /= g->radix[d];
-	}
-	return out * g->depth + place % g->depth;
-}
-
-static uint32_t traffic_complement(const struct dl_emu_traffic_spec *s,
-				   const struct dl_emu_traffic_entry *e, uint32_t i)
-{
-	(void)e;
-	return s->nadapters - 1 - i;
-}
-
-static uint32_t traffic_shift(const struct dl_emu_traffic_spec *s,
-			      const struct dl_emu_traffic_entry *e, uint32_t i)
-{
-	return ((uint64_t)i + e->by) % s->nadapters;
-}
-
-static const struct {
-	const char *name;
-	partner_fn *partner;
-	bool grid;
-} patterns[] = {
-	[DL_EMU_PATTERN_UNIFORM] = { "uniform" },
-	[DL_EMU_PATTERN_TRANSPOSE] = { "transpose", traffic_transpose, true },
-	[DL_EMU_PATTERN_COMPLEMENT] = { "complement", traffic_complement, false },
-	[DL_EMU_PATTERN_TORNADO] = { "tornado", traffic_tornado, true },
-	[DL_EMU_PATTERN_NEIGHBOUR] = { "neighbour", traffic_neighbour, true },
-	[DL_EMU_PATTERN_SHIFT] = { "shift", traffic_shift, false },
-	[DL_EMU_PATTERN_RANDOM] = { "random" },
-	[DL_EMU_PATTERN_HOTSPOT] = { "hotspot" },
-	[DL_EMU_PATTERN_INCAST] = { "incast" },
-	[DL_EMU_PATTERN_ALL_TO_ALL] = { "all_to_all" },
-	[DL_EMU_PATTERN_MULTICAST] = { "multicast" },
-	[DL_EMU_PATTERN_TRACE] = { "trace" },
-};
-
 static void traffic_grid_partners(const struct dl_emu_traffic_spec *s,
 				  const struct dl_emu_traffic_entry *e, uint32_t *to)
 {
 	const struct dl_emu_traffic_grid *g = &s->grid;
-	uint32_t places = traffic_points_of(g) * g->depth;
+	uint32_t places = dl_emu_traffic_points(g) * g->depth;
 
 	for (uint32_t i = 0; i < s->nadapters; i++)
-		to[i] = DL_EMU_NO_ADAPTER;
-	for (uint32_t p = 0; p < places; p++)
-		if (g->at[p] != DL_EMU_NO_ADAPTER)
-			to[g->at[p]] = g->at[patterns[e->pattern].partner(s, e, p)];
+		to[i] = i;
+	for (uint32_t p = 0; p < places; p++) {
+		uint32_t point = traffic_partner_point(g, e->pattern, p / g->depth);
+		uint32_t partner = g->at[point * g->depth + p % g->depth];
+
+		if (g->at[p] != DL_EMU_NO_ADAPTER && partner != DL_EMU_NO_ADAPTER)
+			to[g->at[p]] = partner;
+	}
 }
 
 /* A permutation, all equally likely (Fisher and Yates). */
@@ -239,31 +169,26 @@ static void traffic_random_partners(const struct dl_emu_traffic_spec *s, uint32_
 	}
 }
 
-/* Everybody's one destination, or DL_EMU_NO_ADAPTER where there are several. */
+/*
+ * Everybody's one destination, which is itself for who stays silent; or
+ * DL_EMU_NO_ADAPTER where there are several.
+ */
 static void traffic_find_partners(const struct dl_emu_traffic_spec *s, uint32_t entry, uint32_t *to)
 {
 	const struct dl_emu_traffic_entry *e = &s->entries[entry];
+	uint32_t n = s->nadapters;
 
-	if (e->pattern == DL_EMU_PATTERN_RANDOM) {
+	for (uint32_t i = 0; i < n; i++)
+		to[i] = e->pattern == DL_EMU_PATTERN_COMPLEMENT ? n - 1 - i :
+			e->pattern == DL_EMU_PATTERN_SHIFT	? ((uint64_t)i + e->by) % n :
+								  DL_EMU_NO_ADAPTER;
+	if (e->pattern == DL_EMU_PATTERN_RANDOM)
 		traffic_random_partners(s, entry, to);
-		return;
-	}
-	if (patterns[e->pattern].grid) {
+	else if (dl_emu_pattern_is_on_grid(e->pattern))
 		traffic_grid_partners(s, e, to);
-		return;
-	}
-	for (uint32_t i = 0; i < s->nadapters; i++)
-		to[i] = patterns[e->pattern].partner ? patterns[e->pattern].partner(s, e, i) :
-						       DL_EMU_NO_ADAPTER;
 }
 
 /* ---- destinations message by message ----------------------------------- */
-
-static uint32_t traffic_target_in_turn(const struct dl_emu_traffic_entry *e, const struct flow *f)
-{
-	/* Each source begins elsewhere. */
-	return e->targets[(f->sent + f->src) % e->ntargets];
-}
 
 static uint32_t traffic_destination(const struct dl_emu_traffic *t, struct flow *f)
 {
@@ -277,8 +202,8 @@ static uint32_t traffic_destination(const struct dl_emu_traffic *t, struct flow 
 	case DL_EMU_PATTERN_MULTICAST:
 		return DL_EMU_NO_ADAPTER;
 	case DL_EMU_PATTERN_INCAST:
-		to = traffic_target_in_turn(e, f);
-		if (to == f->src) /* the next one's turn */
+		to = e->targets[(f->sent + f->src) % e->ntargets]; /* each begins elsewhere */
+		if (to == f->src)				   /* the next one's turn */
 			to = e->targets[(f->sent + f->src + 1) % e->ntargets];
 		return to;
 	case DL_EMU_PATTERN_HOTSPOT:
@@ -305,11 +230,6 @@ uint32_t dl_emu_traffic_flows(const struct dl_emu_traffic *t)
 uint32_t dl_emu_traffic_source(const struct dl_emu_traffic *t, uint32_t flow)
 {
 	return t->flows[flow].src;
-}
-
-uint32_t dl_emu_traffic_window(const struct dl_emu_traffic *t, uint32_t flow)
-{
-	return t->spec->entries[t->flows[flow].entry].window;
 }
 
 const struct dl_emu_traffic_entry *dl_emu_traffic_entry(const struct dl_emu_traffic *t,
@@ -412,9 +332,7 @@ static bool traffic_is_source(const struct dl_emu_traffic_entry *e, uint32_t i,
 		return false;
 	if (e->pattern == DL_EMU_PATTERN_INCAST && e->ntargets == 1)
 		return e->targets[0] != i;
-	if (patterns[e->pattern].partner || e->pattern == DL_EMU_PATTERN_RANDOM)
-		return partner[i] != DL_EMU_NO_ADAPTER && partner[i] != i;
-	return true;
+	return partner[i] != i;
 }
 
 static int traffic_check(const struct dl_emu_traffic_spec *s, uint32_t entry,
@@ -427,7 +345,7 @@ static int traffic_check(const struct dl_emu_traffic_spec *s, uint32_t entry,
 		return 0;
 	if (s->nadapters < 2)
 		return traffic_refuse(log, entry, "one adapter has nobody to talk to");
-	if (patterns[e->pattern].grid && !s->grid.dims)
+	if (dl_emu_pattern_is_on_grid(e->pattern) && !s->grid.dims)
 		return traffic_refuse(log, entry, "this pattern needs a grid");
 	if ((e->pattern == DL_EMU_PATTERN_HOTSPOT || e->pattern == DL_EMU_PATTERN_INCAST) &&
 	    !e->ntargets)
@@ -486,15 +404,6 @@ static void traffic_start_flow(struct dl_emu_traffic *t, uint32_t entry, uint32_
 		f->next += traffic_draw_gap(&f->random, f->gap);
 }
 
-static bool traffic_is_target(const struct dl_emu_traffic_entry *e, uint32_t adapter)
-{
-	bool found = false;
-
-	for (uint32_t i = 0; i < e->ntargets; i++)
-		found |= e->targets[i] == adapter;
-	return found;
-}
-
 /* The share of a destination: messages to a source's own place go to anybody. */
 static struct part traffic_part(const struct dl_emu_traffic_spec *s,
 				const struct dl_emu_traffic_entry *e, uint32_t src, uint32_t dst)
@@ -503,9 +412,9 @@ static struct part traffic_part(const struct dl_emu_traffic_spec *s,
 
 	if (e->pattern == DL_EMU_PATTERN_UNIFORM)
 		return (struct part){ 1, others };
-	return (struct part){ traffic_is_target(e, dst) * hot * others +
+	return (struct part){ (traffic_target_share(e, dst) > 0) * hot * others +
 				      (DL_EMU_LOAD_ONE - hot) * targets +
-				      traffic_is_target(e, src) * hot,
+				      (traffic_target_share(e, src) > 0) * hot,
 			      DL_EMU_LOAD_ONE * targets * others };
 }
 

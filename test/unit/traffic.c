@@ -325,7 +325,7 @@ static void test_periodic_and_phases(void **state)
 	e->window = 3;
 	e->load = 0;
 	start(&w);
-	assert_int_equal(dl_emu_traffic_window(w.traffic, 0), 3);
+	assert_int_equal(dl_emu_traffic_entry(w.traffic, 0)->window, 3);
 	assert_true(dl_emu_traffic_next(w.traffic, 0, 5, &m));
 	assert_int_equal(m.at, 10000000);
 	assert_true(dl_emu_traffic_next(w.traffic, 0, 20000000, &m));

@@ -618,9 +618,6 @@ static int set_up_emulation(struct dl_emu *e)
 		err = set_up_pairs(e);
 	if (!err)
 		err = dl_emu_set_up_shards(e);
-#ifdef DL_EMU_AUDIT
-	e->after_event = e->split.n == 1 ? dl_emu_audit : NULL;
-#endif
 	return err;
 }
 
@@ -642,7 +639,6 @@ int dl_emu_new(const struct dl_tables *t, const struct dl_emu_config *c,
 	e->c = *c;
 	e->source = *source;
 	e->log = log;
-	e->handlers = &dl_emu_hop_handlers;
 	err = set_up_emulation(e);
 	if (err) {
 		dl_emu_free(e);

@@ -40,7 +40,6 @@ extern "C" {
  */
 
 #define DL_EMU_SLS 16
-#define DL_EMU_SL_ENTRIES_MIN 16
 #define DL_EMU_SL_ENTRIES_MAX 4096
 
 struct dl_emu_sl_entry {
@@ -50,23 +49,8 @@ struct dl_emu_sl_entry {
 
 struct dl_emu_sl_table {
 	struct dl_emu_sl_entry entry[DL_EMU_SL_ENTRIES_MAX];
-	uint16_t n; /* 16 or more; 64 is usual */
+	uint16_t n; /* 64 is usual */
 };
-
-/*
- * Is the table usable: 16 to 4096 entries, SLs up to 15, and every SL of the
- * mask in at least one entry that has weight?  Returns 0; -EINVAL; -ENOENT
- * with *missing (may be NULL) the lowest SL that no entry serves.
- */
-int dl_emu_sl_table_check(const struct dl_emu_sl_table *t, unsigned int sls_in_use,
-			  unsigned int *missing);
-
-/*
- * A table of `n` entries (16 to 4096) in which the SLs of a mask (all 16 for
- * an empty one) take turns, with the same weight.
- */
-void dl_emu_sl_table_even(struct dl_emu_sl_table *t, unsigned int sls, unsigned int n,
-			  uint32_t weight);
 
 /* ---- the emulation ---------------------------------------------------------- */
 
@@ -403,9 +387,8 @@ struct dl_emu_port {
 	uint64_t bytes;	  /* of these, with headers */
 	uint64_t busy_ps; /* link time of these */
 	uint64_t fcps;
-	uint64_t wait_ps;	 /* had data to send, and could not */
-	uint64_t queued_ps;	 /* that packets have waited to be sent, in all */
-	uint64_t received_bytes; /* adapters: data delivered */
+	uint64_t wait_ps;   /* had data to send, and could not */
+	uint64_t queued_ps; /* that packets have waited to be sent, in all */
 	/* Dropped: see enum dl_emu_drop, and IBA 16.1.3.5. */
 	uint32_t xmit_discards; /* at the output: dead, too late, unlisted */
 	uint32_t rcv_errors;	/* at the input: damaged */

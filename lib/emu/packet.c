@@ -178,7 +178,6 @@ void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port)
 	e->totals.delivered_bytes += from->data;
 	e->totals.latency_sum += e->now - from->created;
 	e->totals.last_delivery = e->now;
-	e->counters[port].received_bytes += from->data;
 	level->packets++;
 	level->bytes += from->data;
 	count_delivered(e, from, &level->sl[pk->sl]);

@@ -276,8 +276,10 @@ static int scenario_read_sl_table(struct dl_yaml *y, const struct dl_yaml_node *
 	if (dl_yaml_is_list(value))
 		return scenario_read_sl_entries(y, value, t);
 	err = dl_yaml_word(y, value, key->name, "off even", &word);
-	if (!err && word)
-		dl_emu_sl_table_even(t, 0, 64, 4096);
+	while (!err && word && t->n < 64) {
+		t->entry[t->n] = (struct dl_emu_sl_entry){ t->n % DL_EMU_SLS, 4096 };
+		t->n++;
+	}
 	return err;
 }
 

@@ -27,46 +27,9 @@
  */
 #include "config.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "emu/slarb.h"
-
-int dl_emu_sl_table_check(const struct dl_emu_sl_table *t, unsigned int sls_in_use,
-			  unsigned int *missing)
-{
-	if (t->n < DL_EMU_SL_ENTRIES_MIN || t->n > DL_EMU_SL_ENTRIES_MAX)
-		return -EINVAL;
-	for (unsigned int e = 0; e < t->n; e++) {
-		if (t->entry[e].sl >= DL_EMU_SLS)
-			return -EINVAL;
-		if (t->entry[e].weight)
-			sls_in_use &= ~(1u << t->entry[e].sl);
-	}
-	if (!sls_in_use)
-		return 0;
-	if (missing)
-		*missing = __builtin_ctz(sls_in_use);
-	return -ENOENT;
-}
-
-void dl_emu_sl_table_even(struct dl_emu_sl_table *t, unsigned int sls, unsigned int n,
-			  uint32_t weight)
-{
-	unsigned int sl = DL_EMU_SLS - 1;
-
-	sls &= (1u << DL_EMU_SLS) - 1;
-	if (!sls)
-		sls = (1u << DL_EMU_SLS) - 1;
-	memset(t, 0, sizeof(*t));
-	t->n = n < DL_EMU_SL_ENTRIES_MAX ? n : DL_EMU_SL_ENTRIES_MAX;
-	for (unsigned int e = 0; e < t->n; e++) {
-		do
-			sl = (sl + 1) % DL_EMU_SLS;
-		while (!(sls >> sl & 1));
-		t->entry[e] = (struct dl_emu_sl_entry){ sl, weight };
-	}
-}
 
 void dl_emu_sl_sched_init(struct dl_emu_sl_sched *s, const struct dl_emu_sl_table *table,
 			  uint32_t tenure, struct dl_emu_sl_qp *qps)

@@ -252,68 +252,44 @@ int dl_emu_fault(struct dl_emu *e, const struct dl_emu_fault *fault)
 
 /* ---- new tables -------------------------------------------------------- */
 
-static bool same_fabric(const struct dl_fabric *a, const struct dl_fabric *b)
-{
-	if (a == b)
-		return true;
-	if (a->nnodes != b->nnodes || a->nports != b->nports)
-		return false;
-	for (uint32_t n = 0; n < a->nnodes; n++)
-		if (a->nodes[n].guid != b->nodes[n].guid ||
-		    a->nodes[n].nports != b->nodes[n].nports)
-			return false;
-	return true;
-}
-
-/* By port and by switch of ours: the number there, or DL_NONE. */
-static int match_nodes(struct dl_emu *e, const struct dl_fabric *there, uint32_t *ports,
-		       uint32_t *switches)
+/* By port of ours: the number there, or DL_NONE. */
+static int match_ports(struct dl_emu *e, const struct dl_fabric *there, uint32_t *ports)
 {
 	const struct dl_fabric *f = e->f;
 	uint32_t found = 0;
 
-	for (uint32_t i = 0; i < f->nports; i++)
-		ports[i] = DL_NONE;
 	for (uint32_t n = 0; n < f->nnodes; n++) {
 		uint32_t m = dl_fabric_find_guid(there, f->nodes[n].guid);
+		bool same = m != DL_NONE && f->nodes[n].type == there->nodes[m].type &&
+			    f->nodes[n].nports == there->nodes[m].nports;
 
-		if (f->nodes[n].sw != DL_NONE)
-			switches[f->nodes[n].sw] = DL_NONE;
-		if (m == DL_NONE || f->nodes[n].type != there->nodes[m].type ||
-		    f->nodes[n].nports != there->nodes[m].nports)
-			continue;
-		found++;
-		if (f->nodes[n].sw != DL_NONE)
-			switches[f->nodes[n].sw] = there->nodes[m].sw;
+		found += same;
 		for (uint32_t i = 0; i <= f->nodes[n].nports; i++)
-			ports[f->nodes[n].first_port + i] = there->nodes[m].first_port + i;
+			ports[f->nodes[n].first_port + i] = same ? there->nodes[m].first_port + i :
+								   DL_NONE;
 	}
 	return found ? 0 : refuse_fault(e, "the new tables are for another fabric");
 }
 
 int dl_emu_swap_tables(struct dl_emu *e, const struct dl_tables *t)
 {
-	uint32_t *ports = NULL, *switches = NULL;
+	uint32_t *ports = NULL;
 	int err = e->err;
 
-	if (!err && !same_fabric(e->f, t->fabric)) {
+	if (!err && e->f != t->fabric) {
 		ports = malloc((e->f->nports + 1ul) * sizeof(*ports));
-		switches = malloc((e->f->nswitches + 1ul) * sizeof(*switches));
-		err = ports && switches ? match_nodes(e, t->fabric, ports, switches) : -ENOMEM;
+		err = ports ? match_ports(e, t->fabric, ports) : -ENOMEM;
 	}
 	if (err) {
 		free(ports);
-		free(switches);
 		return err;
 	}
 	free(e->port_there);
 	e->port_there = ports;
 	e->tables = t;
 	e->mode.looks_ahead = false;
-	err = dl_emu_program_switches(e, t, switches);
-	free(switches);
-	if (!err)
-		err = dl_emu_program_ports(e, false);
+	dl_emu_program_switches(e);
+	err = dl_emu_program_ports(e);
 	for (uint32_t a = 0; !err && a < e->nadapters; a++)
 		dl_emu_adapter_maps(e, &e->adapters[a]);
 	dl_emu_share(e);

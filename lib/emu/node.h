@@ -25,7 +25,6 @@ int dl_emu_route(const struct dl_emu *e, const struct dl_emu_switch *s, uint32_t
 
 /* voq.c: buffers with virtual output queues. */
 int dl_emu_voq_new(struct dl_emu *e);
-void dl_emu_voq_free(struct dl_emu *e);
 void dl_emu_voq_store(struct dl_emu *e, uint32_t in, uint32_t packet);
 void dl_emu_voq_join(struct dl_emu *e, uint32_t in, uint32_t out, uint32_t packet);
 void dl_emu_voq_ready(struct dl_emu *e, uint32_t in, uint32_t output);

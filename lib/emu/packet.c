@@ -7,11 +7,27 @@
  */
 #include "config.h"
 
+#include <sys/mman.h>
+
 #include "emu/packet.h"
 
 /* ---- new ones --------------------------------------------------------- */
 
 #define GIVEN 64 /* to a shard at a time */
+
+void *dl_emu_reserve(struct dl_emu *e, size_t n, size_t size)
+{
+	struct dl_emu_reserved r = { .bytes = n * size };
+
+	r.at = mmap(NULL, r.bytes, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (r.at == MAP_FAILED) {
+		e->err = -ENOMEM;
+		return NULL;
+	}
+	e->reserved[e->nreserved++] = r;
+	return r.at;
+}
 
 /* More packets for a shard; false: there are none. */
 static bool more_packets(struct dl_emu *e)

@@ -7,6 +7,8 @@
 
 /* ---- packet.c ----------------------------------------------------------- */
 
+/* Memory as in struct dl_emu_reserved, all zero; NULL: none to be had (e->err is set). */
+void *dl_emu_reserve(struct dl_emu *e, size_t n, size_t size);
 /* A new packet, not initialised; NIL: none to be had (e->err is set). */
 uint32_t dl_emu_packet(struct dl_emu *e);
 /* A packet has come to an end port: count it and free it. */

@@ -16,8 +16,9 @@ bool dl_emu_pauses(const struct dl_emu *e, uint64_t before, uint64_t after);
 /* setup.c */
 uint32_t dl_emu_least_buffer(const struct dl_emu_config *c); /* that can promise one packet */
 unsigned int dl_emu_bucket_bits(const struct dl_emu *e);     /* with one thread */
-int dl_emu_program_switches(struct dl_emu *e, const struct dl_tables *t, const uint32_t *there);
-int dl_emu_program_ports(struct dl_emu *e, bool first);
+/* With its tables. */
+void dl_emu_program_switches(struct dl_emu *e);
+int dl_emu_program_ports(struct dl_emu *e);
 
 /* divide.c: so many shards of about the same size, in e->shard_of. */
 int dl_emu_divide(struct dl_emu *e, uint32_t shards);

@@ -170,7 +170,7 @@ static const struct dl_link_arb_program *find_program(struct dl_emu *e,
 	return &p->program;
 }
 
-int dl_emu_program_ports(struct dl_emu *e, bool first)
+int dl_emu_program_ports(struct dl_emu *e)
 {
 	uint32_t undefined = 0;
 
@@ -182,9 +182,8 @@ int dl_emu_program_ports(struct dl_emu *e, bool first)
 		struct dl_emu_arb_key key;
 
 		/* Tables of a fabric without the cable say nothing about it. */
-		if (p->peer == DL_EMU_NIL ||
-		    (!first &&
-		     (there == DL_NONE || e->tables->fabric->ports[there].peer == DL_NONE)))
+		if (p->peer == DL_EMU_NIL || there == DL_NONE ||
+		    e->tables->fabric->ports[there].peer == DL_NONE)
 			continue;
 		memset(&key, 0, sizeof(key));
 		key.tables = e->tables;
@@ -201,10 +200,10 @@ int dl_emu_program_ports(struct dl_emu *e, bool first)
 		program = find_program(e, &key);
 		if (!program)
 			return -ENOMEM;
-		if (first)
-			dl_link_arbiter_init(&p->arb, program);
-		else
+		if (p->arb.program)
 			dl_link_arbiter_change(&p->arb, program);
+		else
+			dl_link_arbiter_init(&p->arb, program);
 	}
 	if (undefined)
 		dl_log(e->log, DL_LOG_WARNING,
@@ -255,17 +254,19 @@ static uint32_t count_linked(const struct dl_emu *e, const struct dl_fabric_node
 	return linked;
 }
 
-/* `there`: the number in the tables of each switch, or NULL: the same. */
-int dl_emu_program_switches(struct dl_emu *e, const struct dl_tables *t, const uint32_t *there)
+void dl_emu_program_switches(struct dl_emu *e)
 {
+	const struct dl_tables *t = e->tables;
 	struct different_maps maps = { 0 };
 
 	for (uint32_t s = 0; s < e->f->nswitches; s++) {
 		const struct dl_fabric_node *n = &e->f->nodes[e->f->switches[s]];
-		uint32_t theirs = there ? there[s] : s;
+		uint32_t there = e->port_there ? e->port_there[n->first_port] : n->first_port,
+			 theirs;
 
-		if (theirs == DL_NONE)
+		if (there == DL_NONE)
 			continue;
+		theirs = t->fabric->nodes[t->fabric->ports[there].node].sw;
 		e->switches[s] = (struct dl_emu_switch){
 			.lft = t->lft + theirs * (size_t)t->stride,
 			.top_lid = t->top_lid,
@@ -286,7 +287,6 @@ int dl_emu_program_switches(struct dl_emu *e, const struct dl_tables *t, const u
 		if (p->sw != DL_EMU_NIL && p->vls < e->switches[p->sw].vls)
 			e->switches[p->sw].vls = p->vls;
 	}
-	return 0;
 }
 
 /* ---- arrays ------------------------------------------------------------ */
@@ -378,38 +378,29 @@ static int set_up_port(struct dl_emu *e, uint32_t i)
 	return 0;
 }
 
-/*
- * Packets lie in one place for all shards, which is large, and takes memory
- * as it is used.
- */
-static void *reserve_records(size_t bytes)
-{
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return memory == MAP_FAILED ? NULL : memory;
-}
-
 static int set_up_packets(struct dl_emu *e)
 {
-	e->packets_cap = DL_EMU_EV_PACKET;
-	if (e->c.max_packets && e->c.max_packets < e->packets_cap)
-		e->packets_cap = e->c.max_packets;
-	e->packets = reserve_records(e->packets_cap * sizeof(*e->packets));
-	e->origins = reserve_records(e->packets_cap * sizeof(*e->origins));
+	uint32_t n = DL_EMU_EV_PACKET;
+
+	n = e->c.max_packets && e->c.max_packets < n ? e->c.max_packets : n;
+	e->packets_cap = n;
+	e->packets = dl_emu_reserve(e, n, sizeof(*e->packets));
+	e->origins = dl_emu_reserve(e, n, sizeof(*e->origins));
 	if (e->c.lifetime_ps)
-		e->entered = reserve_records(e->packets_cap * sizeof(*e->entered));
-	for (uint32_t i = 0; i < e->nports; i++)
-		e->losses[i].random = (struct dl_random){ e->c.seed, 0xE8000000 + i, 0 };
+		e->entered = dl_emu_reserve(e, n, sizeof(*e->entered));
 	if (e->source.step)
-		e->numbers = reserve_records(e->packets_cap * sizeof(*e->numbers));
+		e->numbers = dl_emu_reserve(e, n, sizeof(*e->numbers));
 	if (e->c.retries.timeout_ps)
-		e->sequence = reserve_records(e->packets_cap * sizeof(*e->sequence));
-	return e->packets && e->origins && (e->numbers || !e->source.step) &&
-			       (e->entered || !e->c.lifetime_ps) &&
-			       (e->sequence || !e->c.retries.timeout_ps) ?
-		       0 :
-		       -ENOMEM;
+		e->sequence = dl_emu_reserve(e, n, sizeof(*e->sequence));
+	return e->err;
+}
+
+static int set_up_losses(struct dl_emu *e)
+{
+	e->losses = new_array(e, e->nports, sizeof(*e->losses));
+	for (uint32_t i = 0; e->losses && i < e->nports; i++)
+		e->losses[i].random = (struct dl_random){ e->c.seed, 0xE8000000 + i, 0 };
+	return e->losses ? 0 : -ENOMEM;
 }
 
 static int set_up_marks(struct dl_emu *e)
@@ -462,6 +453,8 @@ static int set_up_routes(struct dl_emu *e)
 {
 	uint32_t n = e->f->nswitches;
 
+	if (!can_look_ahead(e))
+		return 0;
 	e->routes.n = e->tables->top_lid + 1u;
 	e->routes.row = (n + LINE - 1ul) / LINE * LINE;
 	e->routes.at = dl_array_large(e->routes.n, e->routes.row);
@@ -572,54 +565,46 @@ static int set_up_terms(struct dl_emu *e)
 	return err;
 }
 
-static int set_up_emulation(struct dl_emu *e)
+static int set_up_mode(struct dl_emu *e)
 {
-	int err = number_ports(e);
-
-	if (!err)
-		err = set_up_terms(e);
-
-	if (err)
-		return err;
-	e->ports = dl_array_large(e->nports + 1ul, sizeof(*e->ports));
 	e->mode.worms = e->c.switching == DL_EMU_WORMHOLE;
 	e->mode.choosy = e->mode.worms || e->c.speedup || e->c.switch_sl_table;
 	e->mode.voq = e->c.queues == DL_EMU_VOQ;
 	e->mode.large = e->nports > DL_EMU_LARGE;
-	e->losses = new_array(e, e->nports, sizeof(*e->losses));
+	return 0;
+}
+
+static int set_up_ports(struct dl_emu *e)
+{
+	int err = 0;
+
+	e->ports = dl_array_large(e->nports + 1ul, sizeof(*e->ports));
 	e->fabric_port = new_array(e, e->nports, sizeof(*e->fabric_port));
 	e->counters = new_array(e, e->nports, sizeof(*e->counters));
-	e->switches = new_array(e, e->f->nswitches, sizeof(*e->switches));
-	if (!e->ports || !e->losses || !e->fabric_port || !e->counters || !e->switches)
+	if (!e->ports || !e->fabric_port || !e->counters)
 		return -ENOMEM;
 	for (uint32_t i = 0; !err && i < e->f->nports; i++)
 		if (e->own_port[i] != DL_EMU_NIL)
 			err = set_up_port(e, i);
-	if (err)
-		return err;
-	err = set_up_packets(e);
-	if (!err)
-		err = set_up_worms(e);
-	if (!err)
-		err = set_up_marks(e);
-	if (!err)
-		err = dl_emu_program_switches(e, e->tables, NULL);
-	if (!err)
-		err = dl_emu_voq_new(e);
-	if (!err && can_look_ahead(e))
-		err = set_up_routes(e);
-	if (!err)
-		err = dl_emu_program_ports(e, true);
-	if (!err)
-		err = set_up_adapters(e);
-	if (!err)
-		err = dl_emu_rc_new(e);
-	if (!err)
-		err = set_up_pairs(e);
-	if (!err)
-		err = dl_emu_set_up_shards(e);
 	return err;
 }
+
+static int set_up_switches(struct dl_emu *e)
+{
+	e->switches = new_array(e, e->f->nswitches, sizeof(*e->switches));
+	if (!e->switches)
+		return -ENOMEM;
+	dl_emu_program_switches(e);
+	return 0;
+}
+
+/* Each needs what those before it have set up. */
+static int (*const set_up[])(struct dl_emu *e) = {
+	number_ports,	 set_up_terms,	 set_up_mode,	set_up_ports,
+	set_up_losses,	 set_up_packets, set_up_worms,	set_up_marks,
+	set_up_switches, dl_emu_voq_new, set_up_routes, dl_emu_program_ports,
+	set_up_adapters, dl_emu_rc_new,	 set_up_pairs,	dl_emu_set_up_shards,
+};
 
 int dl_emu_new(const struct dl_tables *t, const struct dl_emu_config *c,
 	       const struct dl_emu_source *source, const struct dl_log *log, struct dl_emu **out)
@@ -639,7 +624,8 @@ int dl_emu_new(const struct dl_tables *t, const struct dl_emu_config *c,
 	e->c = *c;
 	e->source = *source;
 	e->log = log;
-	err = set_up_emulation(e);
+	for (size_t i = 0; !err && i < sizeof(set_up) / sizeof(*set_up); i++)
+		err = set_up[i](e);
 	if (err) {
 		dl_emu_free(e);
 		return err;
@@ -653,18 +639,9 @@ void dl_emu_free(struct dl_emu *e)
 	if (!e)
 		return;
 	dl_emu_free_shards(e);
-	if (e->packets)
-		munmap(e->packets, e->packets_cap * sizeof(*e->packets));
-	if (e->origins)
-		munmap(e->origins, e->packets_cap * sizeof(*e->origins));
-	if (e->numbers)
-		munmap(e->numbers, e->packets_cap * sizeof(*e->numbers));
-	if (e->sequence)
-		munmap(e->sequence, e->packets_cap * sizeof(*e->sequence));
+	for (uint32_t i = 0; i < e->nreserved; i++)
+		munmap(e->reserved[i].at, e->reserved[i].bytes);
 	dl_emu_rc_free(e);
-	if (e->entered)
-		munmap(e->entered, e->packets_cap * sizeof(*e->entered));
-	dl_emu_voq_free(e);
 	free(e->ports);
 	free(e->routes.at);
 	free(e->port_there);

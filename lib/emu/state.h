@@ -345,6 +345,11 @@ struct dl_emu_voqs {
 	struct dl_emu_voq *at; /* NULL: buffers are first in, first out */
 	uint64_t plane;	       /* places for a pair of VLs */
 	uint64_t *first;       /* by switch, in a plane */
+};
+
+/* Memory in one place for all shards, which is large, and taken as it is used (packet.c). */
+struct dl_emu_reserved {
+	void *at;
 	size_t bytes;
 };
 
@@ -452,6 +457,8 @@ struct dl_emu {
 	/* Of the emulation alone. */
 	struct dl_arena arena; /* arrays that neither move nor are large */
 	struct dl_pool *pool;  /* threads of the other shards; NULL: there are none */
+	struct dl_emu_reserved reserved[6];
+	uint32_t nreserved;
 	struct dl_emu_arb_program *programs;
 	bool begun;
 	struct dl_emu_sum sum;

@@ -33,8 +33,6 @@
  */
 #include "config.h"
 
-#include <sys/mman.h>
-
 #include "emu/node.h"
 
 static struct dl_emu_voq *voq_of(const struct dl_emu *e, uint32_t in, uint32_t out)
@@ -206,9 +204,7 @@ void dl_emu_voq_forget(struct dl_emu *e, uint32_t parent)
 
 int dl_emu_voq_new(struct dl_emu *e)
 {
-	size_t bytes;
-
-	if (e->c.queues != DL_EMU_VOQ)
+	if (!e->mode.voq)
 		return 0;
 	e->voq.first = dl_arena_array(&e->arena, e->f->nswitches + 1ul, sizeof(*e->voq.first));
 	if (!e->voq.first)
@@ -217,19 +213,7 @@ int dl_emu_voq_new(struct dl_emu *e)
 		e->voq.first[s] = e->voq.plane;
 		e->voq.plane += e->switches[s].nlinked * (uint64_t)e->switches[s].nlinked;
 	}
-	bytes = (e->voq.plane + 1) * DL_EMU_VLS * DL_EMU_VLS * sizeof(*e->voq.at);
-	e->voq.at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (e->voq.at == MAP_FAILED) {
-		e->voq.at = NULL;
-		return -ENOMEM;
-	}
-	e->voq.bytes = bytes;
-	return 0;
-}
-
-void dl_emu_voq_free(struct dl_emu *e)
-{
-	if (e->voq.at)
-		munmap(e->voq.at, e->voq.bytes);
+	e->voq.at =
+		dl_emu_reserve(e, (e->voq.plane + 1) * DL_EMU_VLS * DL_EMU_VLS, sizeof(*e->voq.at));
+	return e->err;
 }

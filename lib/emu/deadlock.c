@@ -362,18 +362,18 @@ static int shortest_circle(struct dl_emu *e, struct look *l, uint32_t n)
 int dl_emu_look_for_deadlock(struct dl_emu *e)
 {
 	uint32_t n = e->nports * DL_EMU_VLS;
-	struct look l = { .e = e };
+	struct dl_arena arena = { 0 };
+	struct look l = {
+		.e = e,
+		.suspect = dl_arena_array(&arena, n + 1ul, sizeof(*l.suspect)),
+		.suspects = dl_arena_alloc(&arena, (n + 1ul) * sizeof(*l.suspects)),
+		.queue = dl_arena_alloc(&arena, (n + 1ul) * sizeof(*l.queue)),
+		.parent = dl_arena_alloc(&arena, (n + 1ul) * sizeof(*l.parent)),
+	};
 	int err = -ENOMEM;
 
-	l.suspect = calloc(n + 1ul, sizeof(*l.suspect));
-	l.suspects = malloc((n + 1ul) * sizeof(*l.suspects));
-	l.queue = malloc((n + 1ul) * sizeof(*l.queue));
-	l.parent = malloc((n + 1ul) * sizeof(*l.parent));
 	if (l.suspect && l.suspects && l.queue && l.parent)
 		err = find_suspects(&l) ? shortest_circle(e, &l, n) : 0;
-	free(l.suspect);
-	free(l.suspects);
-	free(l.queue);
-	free(l.parent);
+	dl_arena_free(&arena);
 	return err;
 }

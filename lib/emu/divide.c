@@ -149,41 +149,33 @@ static void divide_part(struct division *d, uint32_t *part, uint32_t n, uint32_t
 int dl_emu_divide(struct dl_emu *e, uint32_t shards)
 {
 	uint32_t n = e->f->nswitches;
+	struct dl_arena arena = { 0 };
 	struct division d = {
 		.e = e,
-		.shard = calloc(n, sizeof(*d.shard)),
-		.order = malloc(n * sizeof(*d.order)),
-		.queue = malloc(n * sizeof(*d.queue)),
-		.near = malloc(n * sizeof(*d.near)),
-		.far = malloc(n * sizeof(*d.far)),
-		.seen = calloc(n, sizeof(*d.seen)),
-		.forked = calloc(n, sizeof(*d.forked)),
-		.key = malloc(n * sizeof(*d.key)),
+		.shard = dl_arena_array(&arena, n, sizeof(*d.shard)),
+		.order = dl_arena_array(&arena, n, sizeof(*d.order)),
+		.queue = dl_arena_array(&arena, n, sizeof(*d.queue)),
+		.near = dl_arena_array(&arena, n, sizeof(*d.near)),
+		.far = dl_arena_array(&arena, n, sizeof(*d.far)),
+		.seen = dl_arena_array(&arena, n, sizeof(*d.seen)),
+		.forked = dl_arena_array(&arena, n, sizeof(*d.forked)),
+		.key = dl_arena_array(&arena, n, sizeof(*d.key)),
 	};
 	bool fits = d.shard && d.order && d.queue && d.near && d.far && d.seen && d.forked && d.key;
-	int err = fits ? 0 : -ENOMEM;
 
 	e->split.of = dl_arena_array(&e->arena, e->nports + 1ul, sizeof(*e->split.of));
-	if (!e->split.of)
-		err = -ENOMEM;
-	for (uint32_t i = 0; !err && i < n; i++)
+	fits = fits && e->split.of;
+	for (uint32_t i = 0; fits && i < n; i++)
 		d.order[i] = i;
-	if (!err)
+	if (fits)
 		divide_part(&d, d.order, n, shards);
-	for (uint32_t i = 0; !err && i < e->nports; i++) {
+	for (uint32_t i = 0; fits && i < e->nports; i++) {
 		const struct dl_emu_link_port *p = &e->ports[i];
 		uint32_t sw = p->sw == DL_EMU_NIL && p->peer != DL_EMU_NIL ? e->ports[p->peer].sw :
 									     p->sw;
 
 		e->split.of[i] = sw == DL_EMU_NIL ? 0 : d.shard[sw];
 	}
-	free(d.shard);
-	free(d.order);
-	free(d.queue);
-	free(d.near);
-	free(d.far);
-	free(d.seen);
-	free(d.forked);
-	free(d.key);
-	return err;
+	dl_arena_free(&arena);
+	return fits ? 0 : -ENOMEM;
 }

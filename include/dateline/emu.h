@@ -347,8 +347,7 @@ int dl_emu_fault(struct dl_emu *emu, const struct dl_emu_fault *fault);
 struct dl_emu_totals {
 	uint64_t injected; /* made by adapters, plus copies made */
 	uint64_t delivered;
-	uint64_t dropped;   /* sum of drops[] */
-	uint64_t in_flight; /* injected - delivered - dropped */
+	uint64_t dropped; /* sum of drops[] */
 	uint64_t drops[DL_EMU_DROPS];
 	uint64_t delivered_bytes; /* of data, without headers */
 	uint64_t messages;	  /* taken from the source */
@@ -363,9 +362,10 @@ struct dl_emu_totals {
 	uint64_t broken, lost_messages; /* connections; messages of them */
 	uint64_t fcps_initialise;	/* of those sent: with Op 1, when a link comes up */
 	uint64_t latency_sum;		/* of deliveries */
-	uint64_t last_delivery;		/* when; stays when counts are reset */
-	uint64_t since;			/* when these counts began */
-	uint64_t at;
+	/* Up to here they are counts, which add up. */
+	uint64_t in_flight;	/* injected - delivered - dropped */
+	uint64_t last_delivery; /* when; stays when counts are reset */
+	uint64_t since;		/* when these counts began */
 };
 
 /* Packets of a kind that were delivered. */

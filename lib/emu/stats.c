@@ -9,31 +9,15 @@
 const struct dl_emu_totals *dl_emu_totals(struct dl_emu *e)
 {
 	struct dl_emu_totals *all = &e->sum.totals;
+	uint64_t *sum = (uint64_t *)all;
 
-	*all = (struct dl_emu_totals){ .since = e->totals.since, .at = e->now };
+	*all = (struct dl_emu_totals){ .since = e->totals.since };
 	for (uint32_t i = 0; i < e->split.n; i++) {
 		const struct dl_emu_totals *t = &e->split.shard[i]->totals;
 
-		all->injected += t->injected;
-		all->delivered += t->delivered;
-		all->dropped += t->dropped;
-		for (unsigned int d = 0; d < DL_EMU_DROPS; d++)
-			all->drops[d] += t->drops[d];
-		all->delivered_bytes += t->delivered_bytes;
-		all->messages += t->messages;
-		all->packet_hops += t->packet_hops;
-		all->events += t->events;
-		all->fcps += t->fcps;
-		all->fcps_lost += t->fcps_lost;
-		all->fcps_initialise += t->fcps_initialise;
-		all->marked += t->marked;
-		all->acks += t->acks;
-		all->naks += t->naks;
-		all->resent += t->resent;
-		all->timeouts += t->timeouts;
-		all->broken += t->broken;
-		all->lost_messages += t->lost_messages;
-		all->latency_sum += t->latency_sum;
+		for (size_t k = 0; k < offsetof(struct dl_emu_totals, in_flight) / sizeof(*sum);
+		     k++)
+			sum[k] += ((const uint64_t *)t)[k];
 		if (t->last_delivery > all->last_delivery)
 			all->last_delivery = t->last_delivery;
 	}

@@ -162,7 +162,7 @@ static void test_any_sl(void **state)
 		w.sls = sls;
 		emu_fixture_start(&w);
 		do
-			end = dl_emu_run(w.emu, dl_emu_totals(w.emu)->at + MS);
+			end = dl_emu_run(w.emu, dl_emu_now(w.emu) + MS);
 		while (end == DL_EMU_RUNNING && dl_emu_totals(w.emu)->delivered < 1000000);
 		assert_int_equal(end, DL_EMU_RUNNING);
 		assert_int_equal(dl_emu_audit(w.emu, w.emu->log), 0);

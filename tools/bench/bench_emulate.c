@@ -158,7 +158,7 @@ static int bench_emulate_measure(struct dl_emu *emu, const struct bench_size *si
 			 (json_int_t)totals->packet_hops, "seconds", seconds, "cpu_seconds", cpu,
 			 "packet_hops_per_cpu_second", totals->packet_hops / cpu,
 			 "events_per_packet_hop", (double)totals->events / totals->packet_hops,
-			 "sim_seconds", 1e-12 * (totals->at - totals->since), "in_flight",
+			 "sim_seconds", 1e-12 * (dl_emu_now(emu) - totals->since), "in_flight",
 			 (json_int_t)totals->in_flight, "peak_bytes",
 			 (json_int_t)bench_peak_bytes());
 	return *out ? 0 : -ENOMEM;

@@ -136,33 +136,14 @@ HOT void deliver_credit(struct dl_emu *e, uint32_t port, unsigned int vl, struct
 }
 
 /* An event when the link is free. */
-HOT void wake_later(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
+APART void wake_later(struct dl_emu *e, struct dl_emu_link_port *p)
 {
-	if (has_speedup(e, plain) && p->sw != DL_EMU_NIL && p->waiting) /* is not asked yet */
+	if (e->c.speedup && p->sw != DL_EMU_NIL && p->waiting) /* is not asked yet */
 		e->switches[p->sw].unpaid[p->num / 64] |= UINT64_C(1) << p->num % 64;
 	if (p->wake)
 		return;
 	p->wake = true;
 	dl_emu_soon(e, p->busy_until, DL_EMU_EV_WAKE, dl_emu_channel(p->number, 0));
-}
-
-APART void wake_plain(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	wake_later(e, p, HOP_PLAIN);
-}
-
-APART void wake_any(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	wake_later(e, p, HOP_ANY);
-}
-
-/* The last thing that a function does. */
-HOT void wake_at_end(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
-{
-	if (plain == HOP_PLAIN)
-		wake_plain(e, p);
-	else
-		wake_any(e, p);
 }
 
 /* The sender is to know what room there is; a number that it knows is left out. */
@@ -209,7 +190,7 @@ HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind pl
 	p->fcps++;
 	advertise(e, p, v, may_be_news, plain);
 	if (p->waiting | p->fcp)
-		wake_at_end(e, p, plain);
+		wake_later(e, p);
 	else if (!plain)
 		dl_emu_note_nothing(e, p);
 }
@@ -446,12 +427,12 @@ APART void send_data_any(struct dl_emu *e, struct dl_emu_link_port *p)
  * Management packets come first, flow-control packets second (dl_link_arbiter_first()).
  * What is sent is a function each, so that none saves registers for another.
  */
-HOT void send_first(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain,
+HOT void send_first(struct dl_emu *e, struct dl_emu_link_port *p,
 		    void (*fcp)(struct dl_emu *e, struct dl_emu_link_port *p),
 		    void (*data)(struct dl_emu *e, struct dl_emu_link_port *p))
 {
 	if (__builtin_expect(e->now < p->busy_until, 0)) {
-		wake_at_end(e, p, plain);
+		wake_later(e, p);
 		return;
 	}
 	if (e->now > p->busy_until)
@@ -468,17 +449,17 @@ HOT void send_first(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind 
 
 APART void send_plain(struct dl_emu *e, struct dl_emu_link_port *p)
 {
-	send_first(e, p, HOP_PLAIN, send_fcp_plain, send_data_plain);
+	send_first(e, p, send_fcp_plain, send_data_plain);
 }
 
 APART void send_choosy(struct dl_emu *e, struct dl_emu_link_port *p)
 {
-	send_first(e, p, HOP_CHOOSY, send_fcp_choosy, send_data_choosy);
+	send_first(e, p, send_fcp_choosy, send_data_choosy);
 }
 
 APART void send_any(struct dl_emu *e, struct dl_emu_link_port *p)
 {
-	send_first(e, p, HOP_ANY, send_fcp_any, send_data_any);
+	send_first(e, p, send_fcp_any, send_data_any);
 }
 
 #endif

@@ -50,30 +50,18 @@ static uint64_t collective_part(const struct dl_emu_program *p, uint32_t c)
 	return p->size * (part + 1) / n - p->size * part / n;
 }
 
-/* So many steps round the ring. */
-static int collective_round(const struct dl_emu_program *p, uint32_t rank, uint32_t step,
-			    uint32_t steps, struct dl_emu_op *out)
+/* Round the ring: once, or twice; as often as the bus bandwidth says. */
+static int collective_ring(const struct dl_emu_program *p, uint32_t rank, uint32_t step,
+			   struct dl_emu_op *out)
 {
 	uint32_t n = p->nranks, from = (rank + n - 1) % n, ahead = 2 * n - step;
 
-	if (step >= steps)
+	if (step >= p->kind->bus * (n - 1))
 		return -1;
 	collective_op(&out[0], DL_EMU_OP_SEND, (rank + 1) % n, step,
 		      collective_part(p, rank + ahead));
 	collective_op(&out[1], DL_EMU_OP_RECV, from, step, collective_part(p, from + ahead));
 	return 2;
-}
-
-static int collective_ring(const struct dl_emu_program *p, uint32_t rank, uint32_t step,
-			   struct dl_emu_op *out)
-{
-	return collective_round(p, rank, step, 2 * (p->nranks - 1), out);
-}
-
-static int collective_gather(const struct dl_emu_program *p, uint32_t rank, uint32_t step,
-			     struct dl_emu_op *out)
-{
-	return collective_round(p, rank, step, p->nranks - 1, out);
 }
 
 static int collective_all_to_all(const struct dl_emu_program *p, uint32_t rank, uint32_t step,
@@ -186,7 +174,7 @@ static const struct dl_emu_collective collectives[] = {
 	{ "allreduce-ring", collective_ring, 2, 1, 2, 0, true },
 	{ "allreduce-tree", collective_tree, 32, 1, 2, 0, false },
 	{ "allreduce-doubling", collective_doubling, 2, 1, 2, 0, false },
-	{ "allgather", collective_gather, 2, 1, 1, 0, true },
+	{ "allgather", collective_ring, 2, 1, 1, 0, true },
 	{ "alltoall", collective_all_to_all, 2, 1, 1, 0, true },
 	{ "halo", collective_halo, 12, 6, 0, 'x', false },
 	{ "pipeline", collective_pipeline, 2, 1, 0, 'n', false },

@@ -9,7 +9,7 @@
 
 /* A place for one more to the shard of a port, or NULL. */
 static struct dl_emu_mail *new_mail(struct dl_emu *e, uint32_t port, uint64_t at,
-				    enum dl_emu_mail_kind kind, uint32_t what)
+				    enum dl_emu_mail_kind kind, uint64_t what)
 {
 	struct dl_emu_box *box = &e->mail.box[e->mail.even][e->split.of[port]];
 	struct dl_emu_mail *m;
@@ -52,13 +52,13 @@ void dl_emu_mail_credit(struct dl_emu *e, uint32_t port, uint32_t channel, uint6
 void dl_emu_tell_flow(struct dl_emu *e, uint32_t flow, uint64_t what)
 {
 	uint32_t port = e->adapters[e->flows[flow].adapter].port;
-	bool becn = what == DL_EMU_EV_BECN;
-	uint64_t at = e->now + (becn ? e->c.congestion.becn_ps : e->c.ack_latency_ps);
+	uint64_t at =
+		e->now + (what == DL_EMU_EV_BECN ? e->c.congestion.becn_ps : e->c.ack_latency_ps);
 
 	if (dl_emu_shard(e, port) == e)
 		dl_emu_message_at(e, at, flow, what);
 	else
-		new_mail(e, port, at, becn ? DL_EMU_MAIL_BECN : DL_EMU_MAIL_ENDED, flow);
+		new_mail(e, port, at, DL_EMU_MAIL_FLOW, what | flow);
 }
 
 void dl_emu_note(struct dl_emu *e, const struct dl_emu_delivery *d)

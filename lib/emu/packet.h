@@ -26,17 +26,12 @@ void dl_emu_report_step(const struct dl_emu *e, const struct dl_emu_step *step, 
  * From one shard to another: credit, that a message has ended or was marked, or a
  * packet.  That is copied, so that each shard writes to packets of its own.
  */
-enum dl_emu_mail_kind {
-	DL_EMU_MAIL_CREDIT,
-	DL_EMU_MAIL_ENDED,
-	DL_EMU_MAIL_BECN,
-	DL_EMU_MAIL_PACKET
-};
+enum dl_emu_mail_kind { DL_EMU_MAIL_CREDIT, DL_EMU_MAIL_FLOW, DL_EMU_MAIL_PACKET };
 
 struct dl_emu_mail {
 	uint64_t time;
 	enum dl_emu_mail_kind kind;
-	uint32_t what; /* channel, or flow */
+	uint64_t what; /* channel; or flow, and DL_EMU_EV_... */
 	struct dl_emu_fcp fcp;
 	struct dl_emu_pkt packet;
 	struct dl_emu_origin from;

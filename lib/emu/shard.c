@@ -218,7 +218,7 @@ static void open_packet(struct dl_emu *s, const struct dl_emu_mail *m)
 	if (s->sequence)
 		s->sequence[packet] = m->sequence;
 	dl_emu_at(s, m->time, DL_EMU_LOG_ARRIVE, DL_EMU_EV_ARRIVE,
-		  (uint64_t)m->what << DL_EMU_EV_CHANNEL | packet);
+		  m->what << DL_EMU_EV_CHANNEL | packet);
 }
 
 /* What others have sent to a shard in even or in odd windows. */
@@ -235,9 +235,7 @@ static void open_mail(struct dl_emu *s, bool even)
 			else if (m->kind == DL_EMU_MAIL_CREDIT)
 				dl_emu_deliver_credit(s, m->what, m->fcp, m->time);
 			else
-				dl_emu_message_at(s, m->time, m->what,
-						  m->kind == DL_EMU_MAIL_BECN ? DL_EMU_EV_BECN :
-										DL_EMU_EV_ENDED);
+				dl_emu_at(s, m->time, DL_EMU_LOG_OTHER, DL_EMU_EV_MESSAGE, m->what);
 		}
 		box->n = 0;
 	}

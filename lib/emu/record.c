@@ -33,17 +33,17 @@ struct record_reader {
 /* ---- keys ---------------------------------------------------------------- */
 
 static const struct dl_setting watch_keys[] = {
-	{ "from", DL_SETTING_TEXT, RULE(from) },
-	{ "to", DL_SETTING_TEXT, RULE(to) },
-	{ "after_ns", DL_SETTING_NUMBER, RULE(rule.after), 0, DL_EMU_SCENARIO_NS_MAX },
-	{ "packets", DL_SETTING_NUMBER, RULE(rule.packets), 1, DL_EMU_WATCHED_MAX },
+	{ "from", TEXT, RULE(from) },
+	{ "to", TEXT, RULE(to) },
+	{ "after_ns", NS, RULE(rule.after), 0, DL_EMU_SCENARIO_NS_MAX },
+	{ "packets", NUMBER, RULE(rule.packets), 1, DL_EMU_WATCHED_MAX },
 	{ NULL }
 };
 
 static const struct dl_setting record_keys[] = {
-	{ "file", DL_SETTING_TEXT, RECORD(file), .required = true },
-	{ "from_ns", DL_SETTING_NUMBER, RECORD(from), 0, DL_EMU_SCENARIO_NS_MAX },
-	{ "to_ns", DL_SETTING_NUMBER, RECORD(to), 1, DL_EMU_SCENARIO_NS_MAX },
+	{ "file", TEXT, RECORD(file), .required = true },
+	{ "from_ns", NS, RECORD(from), 0, DL_EMU_SCENARIO_NS_MAX },
+	{ "to_ns", NS, RECORD(to), 1, DL_EMU_SCENARIO_NS_MAX },
 	{ NULL }
 };
 
@@ -63,7 +63,6 @@ static int record_read_rule(struct dl_yaml *y, const struct dl_yaml_node *at,
 	if (wrong)
 		err = dl_yaml_error(y, dl_yaml_key(y, at, wrong),
 				    "%s: expected an adapter: its number, name or GUID", wrong);
-	r.rule.after *= 1000;
 	*out = r.rule;
 	free(r.from);
 	free(r.to);
@@ -111,7 +110,7 @@ int dl_emu_scenario_read_record(struct dl_yaml *y, const struct dl_yaml_node *va
 				const struct dl_setting *key, void *to)
 {
 	struct dl_emu_scenario *s = to;
-	struct record_reader r = { .to = DL_EMU_SCENARIO_NS_MAX };
+	struct record_reader r = { .to = DL_EMU_SCENARIO_PS_MAX };
 	bool mapping = dl_yaml_is_mapping(value);
 	int err = mapping ? dl_yaml_mapping(y, value, record_keys, &r) :
 			    dl_yaml_value(y, value, &record_keys[0], &r);
@@ -121,8 +120,8 @@ int dl_emu_scenario_read_record(struct dl_yaml *y, const struct dl_yaml_node *va
 				    "%s: expected to_ns after from_ns", key->name);
 	if (!err) {
 		s->record = dl_emu_scenario_file(s, r.file);
-		s->record_from = r.from * 1000;
-		s->record_to = r.to * 1000;
+		s->record_from = r.from;
+		s->record_to = r.to;
 		err = s->record ? record_try(s->record) : -ENOMEM;
 		if (err == -ENOMEM)
 			dl_yaml_no_memory(y, value);

@@ -397,8 +397,8 @@ int dl_emu_scenario_set_program(struct dl_emu_scenario *s, struct dl_emu_program
 	p->overhead = s->config.message_overhead_ps;
 	s->program = p;
 	if (!s->traffic.nentries)
-		s->duration = DL_EMU_SCENARIO_NS_MAX * UINT64_C(1000);
-	s->drain = DL_EMU_SCENARIO_NS_MAX * UINT64_C(1000);
+		s->duration = DL_EMU_SCENARIO_PS_MAX;
+	s->drain = DL_EMU_SCENARIO_PS_MAX;
 	return 0;
 }
 

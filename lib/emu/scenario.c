@@ -87,6 +87,15 @@ char *dl_emu_scenario_file(struct dl_emu_scenario *s, const char *name)
 	return path;
 }
 
+int dl_emu_scenario_text(struct dl_yaml *y, const struct dl_yaml_node *value, const char *key,
+			 char **out)
+{
+	const struct dl_setting text = { .name = key, TEXT, .size = sizeof(*out) };
+
+	*out = NULL;
+	return dl_yaml_value(y, value, &text, out);
+}
+
 /* Adapters are numbered in the order of their LIDs. */
 static int scenario_number_adapters(struct dl_emu_scenario *s)
 {
@@ -221,8 +230,17 @@ static int scenario_fill_grid(struct dl_yaml *y, struct dl_emu_scenario *s)
 /* ---- keys -------------------------------------------------------------- */
 
 #define MEMBER(member) DL_MEMBER(struct dl_emu_scenario, member)
-#define NUMBER .type = DL_SETTING_NUMBER
-#define WORD .type = DL_SETTING_WORD
+
+int dl_emu_scenario_read_ns(struct dl_yaml *y, const struct dl_yaml_node *value,
+			    const struct dl_setting *key, void *to)
+{
+	int64_t ns;
+	int err = dl_yaml_number(y, value, key->name, key->min, key->max, &ns);
+
+	if (!err)
+		*(uint64_t *)dl_setting_member(key, to) = ns * 1000;
+	return err;
+}
 
 static int scenario_read_mtu(struct dl_yaml *y, const struct dl_yaml_node *value,
 			     const struct dl_setting *key, void *to)
@@ -292,10 +310,10 @@ struct cable_reader {
 #define CABLE(member) DL_MEMBER(struct cable_reader, member)
 
 static const struct dl_setting cable_keys[] = {
-	{ "node", .type = DL_SETTING_TEXT, CABLE(node), .required = true },
-	{ "port", .type = DL_SETTING_NUMBER, CABLE(number), 1, 254, .required = true },
-	{ "length_m", .type = DL_SETTING_DECIMAL, CABLE(length), 0,
-	  10000 * (int64_t)DL_EMU_LOAD_ONE, .required = true },
+	{ "node", TEXT, CABLE(node), .required = true },
+	{ "port", NUMBER, CABLE(number), 1, 254, .required = true },
+	{ "length_m", DECIMAL, CABLE(length), 0, 10000 * (int64_t)DL_EMU_LOAD_ONE,
+	  .required = true },
 	{ NULL }
 };
 
@@ -334,7 +352,7 @@ static int scenario_read_cables(struct dl_yaml *y, const struct dl_yaml_node *va
 }
 
 static const struct dl_setting retries_keys[] = {
-	{ "timeout_ns", NUMBER, MEMBER(config.retries.timeout_ps), 1, NS_MAX },
+	{ "timeout_ns", NS, MEMBER(config.retries.timeout_ps), 1, NS_MAX },
 	{ "count", NUMBER, MEMBER(config.retries.count), 0, 7 },
 	{ "ack_packets", NUMBER, MEMBER(config.retries.ack_packets), 1, 65536 },
 	{ NULL }
@@ -345,19 +363,18 @@ static int scenario_read_retries(struct dl_yaml *y, const struct dl_yaml_node *v
 {
 	(void)key;
 	((struct dl_emu_scenario *)to)->config.retries =
-		(struct dl_emu_retries){ .timeout_ps = 1000000, .count = 7, .ack_packets = 64 };
+		(struct dl_emu_retries){ .timeout_ps = 1000000000, .count = 7, .ack_packets = 64 };
 	return dl_yaml_mapping(y, value, retries_keys, to);
 }
 
 static dl_yaml_reader scenario_end;
 
-/* As they are read, in ns and metres: see scenario_to_units(). */
 static const struct dl_setting scenario_keys[] = {
 	{ "seed", NUMBER, MEMBER(config.seed), 0, INT64_MAX },
-	{ "duration_ns", NUMBER, MEMBER(duration), 1, NS_MAX },
-	{ "warmup_ns", NUMBER, MEMBER(warmup), 0, NS_MAX },
-	{ "drain_ns", NUMBER, MEMBER(drain), 0, NS_MAX },
-	{ "sample_ns", NUMBER, MEMBER(sample), 1, NS_MAX },
+	{ "duration_ns", NS, MEMBER(duration), 1, NS_MAX },
+	{ "warmup_ns", NS, MEMBER(warmup), 0, NS_MAX },
+	{ "drain_ns", NS, MEMBER(drain), 0, NS_MAX },
+	{ "sample_ns", NS, MEMBER(sample), 1, NS_MAX },
 	{ "switching", WORD, MEMBER(config.switching),
 	  .words = "store_and_forward cut_through wormhole" },
 	{ "queues", WORD, MEMBER(config.queues), .words = "fifo voq" },
@@ -366,15 +383,15 @@ static const struct dl_setting scenario_keys[] = {
 	{ "buffer_blocks", NUMBER, MEMBER(buffer_blocks), 1, DL_EMU_BUFFER_MAX },
 	{ "chunk_blocks", NUMBER, MEMBER(config.chunk), 1, DL_EMU_BUFFER_MAX },
 	{ "credit_blocks", NUMBER, MEMBER(config.credit), 1, 2048 },
-	{ "hoq_life_ns", NUMBER, MEMBER(config.hoq_life_ps), 0, NS_MAX },
-	{ "lifetime_ns", NUMBER, MEMBER(config.lifetime_ps), 0, NS_MAX },
+	{ "hoq_life_ns", NS, MEMBER(config.hoq_life_ps), 0, NS_MAX },
+	{ "lifetime_ns", NS, MEMBER(config.lifetime_ps), 0, NS_MAX },
 	{ "buffer_packets", NUMBER, MEMBER(buffer_packets), 1, 2048 },
-	{ "switch_ns", NUMBER, MEMBER(config.switch_latency_ps), 0, MILLION },
-	{ "credit_ns", NUMBER, MEMBER(config.credit_latency_ps), 0, MILLION },
-	{ "message_ns", NUMBER, MEMBER(config.message_overhead_ps), 0, MILLION },
+	{ "switch_ns", NS, MEMBER(config.switch_latency_ps), 0, MILLION },
+	{ "credit_ns", NS, MEMBER(config.credit_latency_ps), 0, MILLION },
+	{ "message_ns", NS, MEMBER(config.message_overhead_ps), 0, MILLION },
 	{ "congestion", .read = dl_emu_scenario_read_congestion },
 	{ "retries", .read = scenario_read_retries },
-	{ "ack_ns", NUMBER, MEMBER(config.ack_latency_ps), 0, MILLION },
+	{ "ack_ns", NS, MEMBER(config.ack_latency_ps), 0, MILLION },
 	{ "cable_m", NUMBER, MEMBER(config.cable_mm_all), 0, 10000 },
 	{ "cables", .read = scenario_read_cables },
 	{ "speedup", NUMBER, MEMBER(config.speedup), 0, 16 },
@@ -387,7 +404,7 @@ static const struct dl_setting scenario_keys[] = {
 	{ "sl_table", .read = scenario_read_sl_table },
 	{ "sl_table_at", WORD, MEMBER(sl_table_at), .words = "adapters switches all" },
 	{ "tenure_bytes", NUMBER, MEMBER(config.tenure), 0, DL_EMU_SCENARIO_BYTES_MAX },
-	{ "qp_change_ns", NUMBER, MEMBER(config.qp_change_ps), 0, MILLION },
+	{ "qp_change_ns", NS, MEMBER(config.qp_change_ps), 0, MILLION },
 	{ "pairs", WORD, MEMBER(config.pairs), .words = "false true" },
 	{ "grid", .read = scenario_read_grid },
 	{ "record", .read = dl_emu_scenario_read_record },
@@ -413,23 +430,9 @@ static uint32_t scenario_buffer(const struct dl_emu_scenario *s)
 	return packets * (s->config.switching == DL_EMU_WORMHOLE ? packet : 1);
 }
 
-static void scenario_to_units(struct dl_emu_scenario *s)
+static void scenario_complete(struct dl_emu_scenario *s)
 {
-	s->duration *= 1000;
-	s->warmup *= 1000;
-	s->drain *= 1000;
-	s->sample *= 1000;
-	s->config.switch_latency_ps *= 1000;
-	s->config.credit_latency_ps *= 1000;
-	s->config.ack_latency_ps *= 1000;
-	s->config.retries.timeout_ps *= 1000;
-	s->config.congestion.timer_ps *= 1000;
-	s->config.congestion.becn_ps *= 1000;
-	s->config.message_overhead_ps *= 1000;
-	s->config.qp_change_ps *= 1000;
-	s->config.hoq_life_ps *= 1000;
-	s->config.lifetime_ps *= 1000;
-	s->config.cable_mm_all *= 1000;
+	s->config.cable_mm_all *= 1000; /* metres so far */
 	s->config.buffer = scenario_buffer(s);
 	if (s->config.flow_control == DL_LINK_CREDIT_PCIE) { /* blocks are of IBA */
 		s->config.chunk = 1;
@@ -481,15 +484,12 @@ static int scenario_begin(struct dl_emu_scenario *s, const char *name)
 	if (!path)
 		return -ENOMEM;
 	s->path = memcpy(path, name, len);
-	s->duration = 100000;
-	s->drain = 10000000;
+	s->duration = 100000000;
+	s->drain = 10000000000;
 	s->force_vl = -1;
 	dl_emu_config_init(&s->config);
 	s->config.seed = 1;
-	s->config.switch_latency_ps /= 1000;
 	s->config.cable_mm_all /= 1000;
-	s->config.congestion.timer_ps /= 1000;
-	s->config.congestion.becn_ps /= 1000;
 	err = dl_fabric_index_names(s->tables->fabric, &s->names);
 	return err ? err : scenario_number_adapters(s);
 }
@@ -523,7 +523,7 @@ static int scenario_end(struct dl_yaml *y, const struct dl_yaml_node *all,
 	if (s->multicast && worms)
 		return dl_yaml_error(y, s->multicast,
 				     "pattern: multicast does not go with switching: wormhole");
-	scenario_to_units(s);
+	scenario_complete(s);
 	if (s->config.buffer < dl_emu_least_buffer(&s->config))
 		return dl_yaml_error(
 			y, dl_yaml_key(y, all, iba ? "buffer_blocks mtu" : "buffer_packets mtu"),
@@ -538,9 +538,10 @@ static int scenario_end(struct dl_yaml *y, const struct dl_yaml_node *all,
 	return err;
 }
 
-int dl_emu_scenario_read_stream(FILE *from, const char *name, const struct dl_tables *t,
-				const struct dl_emu_scenario_options *o, const struct dl_log *log,
-				struct dl_emu_scenario **out)
+/* From an open stream, or a file of that name. */
+static int scenario_read(FILE *from, const char *name, const struct dl_tables *t,
+			 const struct dl_emu_scenario_options *o, const struct dl_log *log,
+			 struct dl_emu_scenario **out)
 {
 	struct dl_emu_scenario *s = calloc(1, sizeof(*s));
 	int err;
@@ -552,33 +553,27 @@ int dl_emu_scenario_read_stream(FILE *from, const char *name, const struct dl_ta
 	s->log = log;
 	err = scenario_begin(s, name);
 	if (!err)
-		err = dl_yaml_read_stream(from, name, log, scenario_keys, s);
-	if (err) {
+		err = from ? dl_yaml_read_stream(from, name, log, scenario_keys, s) :
+			     dl_yaml_read(name, log, scenario_keys, s);
+	if (err)
 		dl_emu_scenario_free(s);
-		return err;
-	}
-	*out = s;
-	return 0;
+	else
+		*out = s;
+	return err;
+}
+
+int dl_emu_scenario_read_stream(FILE *from, const char *name, const struct dl_tables *t,
+				const struct dl_emu_scenario_options *o, const struct dl_log *log,
+				struct dl_emu_scenario **out)
+{
+	return scenario_read(from, name, t, o, log, out);
 }
 
 int dl_emu_scenario_read(const char *path, const struct dl_tables *t,
 			 const struct dl_emu_scenario_options *o, const struct dl_log *log,
 			 struct dl_emu_scenario **out)
 {
-	FILE *from;
-	int err;
-
-	if (!strcmp(path, "-"))
-		return dl_emu_scenario_read_stream(stdin, "standard input", t, o, log, out);
-	from = fopen(path, "re");
-	if (!from) {
-		err = -errno;
-		dl_log(log, DL_LOG_ERROR, "cannot open %s: %s", path, strerror(errno));
-		return err;
-	}
-	err = dl_emu_scenario_read_stream(from, path, t, o, log, out);
-	fclose(from);
-	return err;
+	return scenario_read(NULL, path, t, o, log, out);
 }
 
 uint64_t dl_emu_scenario_seed(const struct dl_emu_scenario *s)

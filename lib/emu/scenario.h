@@ -17,7 +17,8 @@
 #include "emu/program.h"
 
 #define DL_EMU_SCENARIO_NS_MAX INT64_C(1000000000000) /* a quarter of an hour */
-#define DL_EMU_SCENARIO_BYTES_MAX (1 << 30)	      /* of a message */
+#define DL_EMU_SCENARIO_PS_MAX (1000 * DL_EMU_SCENARIO_NS_MAX)
+#define DL_EMU_SCENARIO_BYTES_MAX (1 << 30) /* of a message */
 #define DL_EMU_SCENARIO_MILLION 1000000
 
 /* How switches get new tables while traffic runs (rewrite.c). */
@@ -53,7 +54,7 @@ struct dl_emu_watch_rule {
 
 #define DL_EMU_WATCHED_MAX 1000
 
-/* Times in picoseconds, once it has been read. */
+/* Times in picoseconds. */
 struct dl_emu_scenario {
 	const char *path; /* files that it names are beside it */
 	const struct dl_log *log;
@@ -94,6 +95,15 @@ struct dl_emu_scenario {
 	const struct dl_emu_scenario_options *options; /* while it is read */
 };
 
+/* Keys of a mapping: numbers, words, texts; and times, which are kept in ps. */
+#define NUMBER .type = DL_SETTING_NUMBER
+#define DECIMAL .type = DL_SETTING_DECIMAL
+#define WORD .type = DL_SETTING_WORD
+#define TEXT .type = DL_SETTING_TEXT
+#define NS .read = dl_emu_scenario_read_ns
+
+dl_yaml_reader dl_emu_scenario_read_ns;
+
 /* What must not be, the keys of a mapping that may be wrong (dl_yaml_key()), and what was expected. */
 struct dl_emu_scenario_rule {
 	bool broken;
@@ -117,6 +127,10 @@ int dl_emu_scenario_port(struct dl_yaml *y, const struct dl_yaml_node *at,
 
 /* A name in a scenario means a file beside it, unless it begins with "/". */
 char *dl_emu_scenario_file(struct dl_emu_scenario *s, const char *name);
+
+/* A text, for free(). */
+int dl_emu_scenario_text(struct dl_yaml *y, const struct dl_yaml_node *value, const char *key,
+			 char **out);
 
 /* Readers of the keys `traffic`, `faults` and `congestion`. */
 dl_yaml_reader dl_emu_scenario_read_traffic, dl_emu_scenario_read_faults,

@@ -14,10 +14,8 @@
 #include "emu/scenario.h"
 
 #define MEMBER(member) DL_MEMBER(struct dl_emu_scenario, config.congestion.member)
-#define NUMBER .type = DL_SETTING_NUMBER
-#define WORD .type = DL_SETTING_WORD
 
-#define TICK_NS 1024 /* of CCTI_Timer */
+#define TICK_PS 1024000 /* of CCTI_Timer */
 
 /* ---- OpenSM's options ------------------------------------------------------ */
 
@@ -119,7 +117,7 @@ static int congestion_read_opensm(struct dl_emu_scenario *s, const char *path)
 		return err;
 	c->threshold = o.enabled ? o.threshold : 0;
 	if (o.timer && o.timer != UINT64_MAX)
-		c->timer_ps = o.timer * TICK_NS; /* ns so far */
+		c->timer_ps = o.timer * TICK_PS;
 	if (o.increase != UINT64_MAX)
 		c->increase = o.increase;
 	return 0;
@@ -128,22 +126,17 @@ static int congestion_read_opensm(struct dl_emu_scenario *s, const char *path)
 static int congestion_read_conf(struct dl_yaml *y, const struct dl_yaml_node *value,
 				const struct dl_setting *key, void *to)
 {
-	struct {
-		char *name;
-	} at = { NULL };
-	const struct dl_setting text = { .name = key->name,
-					 .type = DL_SETTING_TEXT,
-					 .size = sizeof(at.name) };
-	int err = dl_yaml_value(y, value, &text, &at);
-	char *path = err ? NULL : dl_emu_scenario_file(to, at.name);
+	char *name;
+	int err = dl_emu_scenario_text(y, value, key->name, &name);
+	char *path = err ? NULL : dl_emu_scenario_file(to, name);
 
 	if (!err)
 		err = path ? congestion_read_opensm(to, path) : -ENOMEM;
 	if (err && err != -ENOMEM && path)
 		dl_yaml_error(y, value,
 			      "%s: %.200s: expected OpenSM's options, beside the scenario",
-			      key->name, at.name);
-	free(at.name);
+			      key->name, name);
+	free(name);
 	return err;
 }
 
@@ -175,8 +168,8 @@ static const struct dl_setting congestion_keys[] = {
 	{ "victims", WORD, MEMBER(victims), .words = "false true" },
 	{ "increase", NUMBER, MEMBER(increase), 1, DL_EMU_CCT_MAX - 1 },
 	{ "limit", NUMBER, MEMBER(limit), 1, DL_EMU_CCT_MAX - 1 },
-	{ "timer_ns", NUMBER, MEMBER(timer_ps), 1, DL_EMU_SCENARIO_NS_MAX },
-	{ "becn_ns", NUMBER, MEMBER(becn_ps), 0, DL_EMU_SCENARIO_MILLION },
+	{ "timer_ns", NS, MEMBER(timer_ps), 1, DL_EMU_SCENARIO_NS_MAX },
+	{ "becn_ns", NS, MEMBER(becn_ps), 0, DL_EMU_SCENARIO_MILLION },
 	{ "opensm_conf", .read = congestion_read_conf },
 	{ "table", .read = congestion_read_table },
 	{ NULL }

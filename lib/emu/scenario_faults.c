@@ -12,8 +12,8 @@
 
 /* Of a rewrite, unless the scenario says otherwise. */
 #define IN_FLIGHT 4
-#define SMP_NS 20000
-#define DRAIN_NS 1000000
+#define SMP_PS 20000000
+#define DRAIN_PS 1000000000
 
 #define KINDS "link_down lose_fcp corrupt_fcp damage stop_draining slow_receiver tables rewrite"
 
@@ -44,25 +44,22 @@ struct fault_reader {
 };
 
 #define FAULT(member) DL_MEMBER(struct fault_reader, member)
-#define NUMBER .type = DL_SETTING_NUMBER
-#define WORD .type = DL_SETTING_WORD
-#define TEXT .type = DL_SETTING_TEXT
 
 static const struct dl_setting fault_keys[] = {
-	{ "at_ns", NUMBER, FAULT(action.at), 0, DL_EMU_SCENARIO_NS_MAX, .required = true },
+	{ "at_ns", NS, FAULT(action.at), 0, DL_EMU_SCENARIO_NS_MAX, .required = true },
 	{ "fault", WORD, FAULT(kind), .words = KINDS, .required = true },
 	{ "node", TEXT, FAULT(node) },
 	{ "port", NUMBER, FAULT(number), 1, 254 },
-	{ "for_ns", NUMBER, FAULT(length), 1, DL_EMU_SCENARIO_NS_MAX },
-	{ "every_ns", NUMBER, FAULT(every), 1, DL_EMU_SCENARIO_NS_MAX },
+	{ "for_ns", NS, FAULT(length), 1, DL_EMU_SCENARIO_NS_MAX },
+	{ "every_ns", NS, FAULT(every), 1, DL_EMU_SCENARIO_NS_MAX },
 	{ "times", NUMBER, FAULT(times), 1, 10000 },
-	{ "share", .type = DL_SETTING_DECIMAL, FAULT(action.fault.rate), 1, DL_EMU_LOAD_ONE },
+	{ "share", DECIMAL, FAULT(action.fault.rate), 1, DL_EMU_LOAD_ONE },
 	{ "snapshot", TEXT, FAULT(snapshot) },
 	{ "order", WORD, FAULT(rewrite.order), .words = "opensm any" },
-	{ "smp_ns", NUMBER, FAULT(rewrite.smp), 1, DL_EMU_SCENARIO_NS_MAX },
+	{ "smp_ns", NS, FAULT(rewrite.smp), 1, DL_EMU_SCENARIO_NS_MAX },
 	{ "in_flight", NUMBER, FAULT(rewrite.in_flight), 1, 1000 },
 	{ "phases", WORD, FAULT(rewrite.direct), .words = "true false" },
-	{ "drain_ns", NUMBER, FAULT(rewrite.drain), 0, DL_EMU_SCENARIO_NS_MAX },
+	{ "drain_ns", NS, FAULT(rewrite.drain), 0, DL_EMU_SCENARIO_NS_MAX },
 	{ NULL }
 };
 
@@ -200,8 +197,8 @@ static int faults_add_rewrite(struct dl_emu_scenario *s, struct fault_reader *f)
 	*w = f->rewrite;
 	w->at = f->action.at;
 	w->in_flight = w->in_flight ? w->in_flight : IN_FLIGHT;
-	w->smp = (w->smp ? w->smp : SMP_NS) * 1000;
-	w->drain = (w->drain == UINT64_MAX ? DRAIN_NS : w->drain) * 1000;
+	w->smp = w->smp ? w->smp : SMP_PS;
+	w->drain = w->drain == UINT64_MAX ? DRAIN_PS : w->drain;
 	f->action.rewrite = w;
 	return 0;
 }
@@ -213,9 +210,6 @@ static int faults_take(struct dl_yaml *y, const struct dl_yaml_node *item,
 
 	if (err)
 		return err;
-	f->action.at *= 1000;
-	f->length *= 1000;
-	f->every *= 1000;
 	s->repeats += f->times;
 	s->swaps += f->snapshot != NULL;
 	if (s->repeats > DL_EMU_SCENARIO_MILLION)

@@ -19,18 +19,6 @@ struct entry_reader {
 	struct dl_emu_traffic_entry entry;
 };
 
-/* A text, for free(). */
-static int entry_text(struct dl_yaml *y, const struct dl_yaml_node *value, const char *key,
-		      char **out)
-{
-	const struct dl_setting text = { .name = key,
-					 .type = DL_SETTING_TEXT,
-					 .size = sizeof(*out) };
-
-	*out = NULL;
-	return dl_yaml_value(y, value, &text, out);
-}
-
 /* ---- adapters ---------------------------------------------------------- */
 
 /* "3-7": a range of adapters. */
@@ -56,7 +44,7 @@ static int entry_mark(struct dl_yaml *y, const struct dl_yaml_node *item, const 
 {
 	uint32_t n = s->traffic.nadapters, from, to;
 	char *text;
-	int err = entry_text(y, item, key, &text);
+	int err = dl_emu_scenario_text(y, item, key, &text);
 
 	if (err)
 		return err;
@@ -181,7 +169,7 @@ static int entry_read_name(struct dl_yaml *y, const struct dl_yaml_node *value,
 	struct entry_reader *r = to;
 	char *text, *kept;
 	size_t len;
-	int err = entry_text(y, value, key->name, &text);
+	int err = dl_emu_scenario_text(y, value, key->name, &text);
 
 	if (err)
 		return err;
@@ -198,7 +186,7 @@ static int entry_read_file(struct dl_yaml *y, const struct dl_yaml_node *value,
 {
 	struct entry_reader *r = to;
 	char *name;
-	int err = entry_text(y, value, key->name, &name);
+	int err = dl_emu_scenario_text(y, value, key->name, &name);
 
 	if (!err && r->scenario->traces++ == TRACES_MAX)
 		err = dl_yaml_error(y, value, "file: expected at most %d traces", TRACES_MAX);
@@ -211,9 +199,6 @@ static int entry_read_file(struct dl_yaml *y, const struct dl_yaml_node *value,
 /* ---- entries ----------------------------------------------------------- */
 
 #define ENTRY(member) DL_MEMBER(struct entry_reader, entry.member)
-#define NUMBER .type = DL_SETTING_NUMBER
-#define DECIMAL .type = DL_SETTING_DECIMAL
-#define WORD .type = DL_SETTING_WORD
 
 static const struct dl_setting traffic_keys[] = {
 	{ "name", .read = entry_read_name },
@@ -225,8 +210,8 @@ static const struct dl_setting traffic_keys[] = {
 	{ "window", NUMBER, ENTRY(window), 1, 1024 },
 	{ "arrival", WORD, ENTRY(periodic), .words = "random periodic" },
 	{ "bytes", .read = entry_read_bytes },
-	{ "start_ns", NUMBER, ENTRY(start), 0, DL_EMU_SCENARIO_NS_MAX },
-	{ "stop_ns", NUMBER, ENTRY(stop), 0, DL_EMU_SCENARIO_NS_MAX },
+	{ "start_ns", NS, ENTRY(start), 0, DL_EMU_SCENARIO_NS_MAX },
+	{ "stop_ns", NS, ENTRY(stop), 0, DL_EMU_SCENARIO_NS_MAX },
 	{ "count", NUMBER, ENTRY(count), 1, INT32_MAX },
 	{ "sources", .read = entry_read_sources },
 	{ "targets", .read = entry_read_targets },
@@ -338,8 +323,6 @@ static int entry_read_entry(struct dl_yaml *y, const struct dl_yaml_node *item,
 		err = entry_check(y, item, e);
 	if (err)
 		return err;
-	e->start *= 1000;
-	e->stop *= e->stop == UINT64_MAX ? 1 : 1000;
 	if (e->fraction == DL_NONE)
 		e->fraction = DL_EMU_LOAD_ONE / 2;
 	if (!e->sizes) {

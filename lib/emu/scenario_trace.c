@@ -19,34 +19,43 @@ static bool trace_number(const char *text, uint64_t max, uint64_t *out)
 	return end != text && !*end && *out <= max;
 }
 
-/* One line; *got is false when nothing stands in it.  What is wrong, or NULL. */
-static const char *trace_line(const struct dl_emu_scenario *s, char *line,
-			      struct dl_emu_trace_message *m, bool *got)
+struct trace {
+	const struct dl_emu_scenario *scenario;
+	struct dl_emu_trace_message *list;
+	uint32_t n, cap;
+};
+
+static int trace_line(void *context, struct dl_text *line)
 {
+	struct trace *t = context;
+	struct dl_emu_trace_message m = { .flow = t->n };
 	uint64_t ns, bytes, level;
-	char *word[6], *rest = line;
+	char *word[6], *rest = line->at;
 	unsigned int n = 0;
 
-	line[strcspn(line, "#\n")] = '\0';
+	rest[strcspn(rest, "#")] = '\0';
 	while (n < 6 && (word[n] = strsep(&rest, " \t\r,")))
 		n += *word[n] != '\0';
-	*got = n > 0;
 	if (!n)
-		return NULL;
+		return 0;
 	if (n != 5 || !trace_number(word[0], DL_EMU_SCENARIO_NS_MAX, &ns) ||
 	    !trace_number(word[3], DL_EMU_SCENARIO_BYTES_MAX, &bytes) || !bytes ||
 	    !trace_number(word[4], 1, &level))
-		return "expected time in ns, source, destination, bytes, level";
-	if (dl_emu_scenario_adapter(s, word[1], &m->src))
-		return "the source is no adapter of the fabric";
-	if (dl_emu_scenario_adapter(s, word[2], &m->dst))
-		return "the destination is no adapter of the fabric";
-	if (m->src == m->dst)
-		return "expected two different adapters";
-	m->at = ns * 1000;
-	m->bytes = bytes;
-	m->level = level;
-	return NULL;
+		return dl_text_error(line,
+				     "expected time in ns, source, destination, bytes, level");
+	if (dl_emu_scenario_adapter(t->scenario, word[1], &m.src))
+		return dl_text_error(line, "the source is no adapter of the fabric");
+	if (dl_emu_scenario_adapter(t->scenario, word[2], &m.dst))
+		return dl_text_error(line, "the destination is no adapter of the fabric");
+	if (m.src == m.dst)
+		return dl_text_error(line, "expected two different adapters");
+	m.at = ns * 1000;
+	m.bytes = bytes;
+	m.level = level;
+	if (!dl_array_room(t->list, t->n, 1, &t->cap))
+		return -ENOMEM;
+	t->list[t->n++] = m;
+	return 0;
 }
 
 /* `flow` is the place in the file until the flows are numbered. */
@@ -61,46 +70,13 @@ static int trace_by_source(const void *left, const void *right)
 	return a->flow < b->flow ? -1 : 1;
 }
 
-/* 0, or a negative errno, reported but for -ENOMEM. */
-static int trace_lines(const struct dl_emu_scenario *s, const char *path, FILE *from,
-		       struct dl_emu_trace_message **list, uint32_t *n)
-{
-	uint32_t cap = 0, number = 0;
-	char *line = NULL;
-	size_t size = 0;
-	int err = 0;
-
-	while (!err && getline(&line, &size, from) >= 0) {
-		struct dl_emu_trace_message m = { .flow = *n };
-		const char *wrong;
-		bool got;
-
-		number++;
-		wrong = trace_line(s, line, &m, &got);
-		if (wrong) {
-			dl_log(s->log, DL_LOG_ERROR, "%s:%u: %s", path, number, wrong);
-			err = -EINVAL;
-		} else if (got && !dl_array_room(*list, *n, 1, &cap)) {
-			err = -ENOMEM;
-		} else if (got) {
-			(*list)[(*n)++] = m;
-		}
-	}
-	if (!err && ferror(from)) {
-		err = -errno;
-		dl_log(s->log, DL_LOG_ERROR, "cannot read %s: %s", path, strerror(errno));
-	}
-	free(line);
-	return err;
-}
-
 int dl_emu_scenario_read_trace(struct dl_emu_scenario *s, struct dl_yaml *y,
 			       const struct dl_yaml_node *at, const char *name,
 			       struct dl_emu_traffic_entry *e)
 {
 	char *path = dl_emu_scenario_file(s, name);
-	struct dl_emu_trace_message *list = NULL, *kept = NULL;
-	uint32_t n = 0;
+	struct dl_emu_trace_message *kept = NULL;
+	struct trace t = { .scenario = s };
 	FILE *from;
 	int err;
 
@@ -112,18 +88,18 @@ int dl_emu_scenario_read_trace(struct dl_emu_scenario *s, struct dl_yaml *y,
 		dl_yaml_error(y, at, "cannot open the trace %s: %s", path, strerror(-err));
 		return err;
 	}
-	err = trace_lines(s, path, from, &list, &n);
+	err = dl_text_each(from, path, s->log, trace_line, &t);
 	fclose(from);
 	if (!err) {
-		kept = dl_arena_array(&s->arena, n + 1ul, sizeof(*kept));
+		kept = dl_arena_array(&s->arena, t.n + 1ul, sizeof(*kept));
 		err = kept ? 0 : -ENOMEM;
 	}
-	if (!err && n) {
-		qsort(list, n, sizeof(*list), trace_by_source);
-		memcpy(kept, list, n * sizeof(*kept));
+	if (!err && t.n) {
+		qsort(t.list, t.n, sizeof(*t.list), trace_by_source);
+		memcpy(kept, t.list, t.n * sizeof(*kept));
 	}
-	free(list);
+	free(t.list);
 	e->trace = kept;
-	e->ntrace = n;
+	e->ntrace = t.n;
 	return err == -ENOMEM ? dl_yaml_no_memory(y, at) : err;
 }

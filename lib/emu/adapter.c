@@ -302,20 +302,12 @@ static void begin_sending(struct dl_emu *e, uint32_t flow)
 	line_up_flow(e, a, flow);
 }
 
-/* False: it goes over no reliable connection. */
-static bool start_reliable(struct dl_emu *e, uint32_t flow)
+/* What a flow has to send over reliable connections. */
+static void begin_reliable(struct dl_emu *e, uint32_t flow)
 {
-	const struct dl_emu_message *m = dl_emu_rc_message(e, flow);
-
-	if (m->smp || m->dlid >= DL_TABLES_MCAST_LID) {
-		e->flows[flow].message = *m;
-		dl_emu_rc_leave(e, flow);
-		return false;
-	}
-	dl_emu_rc_append(e, flow);
-	if (!e->flows[flow].active && dl_emu_rc_next(e, flow))
+	if (e->senders && flow < e->source.nflows && !e->flows[flow].active &&
+	    dl_emu_rc_next(e, flow))
 		begin_sending(e, flow);
-	return true;
 }
 
 static void start_message(struct dl_emu *e, uint32_t flow)
@@ -326,8 +318,10 @@ static void start_message(struct dl_emu *e, uint32_t flow)
 
 	f->waiting = false;
 	e->totals.messages += traffic;
-	if (e->senders && traffic && start_reliable(e, flow))
+	if (e->senders && traffic && dl_emu_rc_start(e, flow)) {
+		begin_reliable(e, flow);
 		return;
+	}
 	if (f->message.smp) {
 		f->sl = 0;
 		make_packet(e, a, flow, DL_EMU_SMP_DATA, DL_EMU_SMP_BYTES, DL_LINK_VL_SMP,
@@ -357,8 +351,7 @@ void dl_emu_flow_next(struct dl_emu *e, uint32_t flow)
 {
 	struct dl_emu_flow *f = &e->flows[flow];
 
-	if (e->senders && flow < e->source.nflows && !f->active && dl_emu_rc_next(e, flow))
-		begin_sending(e, flow);
+	begin_reliable(e, flow);
 	while (!f->active && !f->waiting && !f->ended && !e->err) {
 		if (f->window && f->under_way >= f->window)
 			return;

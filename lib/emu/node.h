@@ -51,19 +51,15 @@ void dl_emu_receive_done(struct dl_emu *e, uint32_t adapter);
 void dl_emu_take_in(struct dl_emu *e, struct dl_emu_adapter *a);
 void dl_emu_adapter_maps(struct dl_emu *e, struct dl_emu_adapter *a);
 
-/*
- * reliable.c: connections of queue pairs.  A flow takes up the next message that is to
- * be sent, or again, if there is one; one that has come joins those.
- */
+/* reliable.c: connections of queue pairs. */
 int dl_emu_rc_new(struct dl_emu *e);
 void dl_emu_rc_free(struct dl_emu *e);
+/* A flow takes up the next message that is to be sent, or again, if there is one. */
 bool dl_emu_rc_next(struct dl_emu *e, uint32_t flow);
-/* It sends something else before that. */
-void dl_emu_rc_leave(struct dl_emu *e, uint32_t flow);
-void dl_emu_rc_append(struct dl_emu *e, uint32_t flow);
-/* The flow's message will come, or has; and which it is. */
+/* The flow's message will come. */
 void dl_emu_rc_due(struct dl_emu *e, uint32_t flow);
-const struct dl_emu_message *dl_emu_rc_message(const struct dl_emu *e, uint32_t flow);
+/* It has come, and joins those to be sent; false: it goes over no connection. */
+bool dl_emu_rc_start(struct dl_emu *e, uint32_t flow);
 /* A packet of the flow is made: its number; it counts as sent. */
 void dl_emu_rc_number(struct dl_emu *e, uint32_t flow, uint32_t packet);
 void dl_emu_rc_sent(struct dl_emu *e, uint32_t flow);

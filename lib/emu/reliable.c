@@ -167,11 +167,6 @@ bool dl_emu_rc_next(struct dl_emu *e, uint32_t flow)
 	return false;
 }
 
-void dl_emu_rc_leave(struct dl_emu *e, uint32_t flow)
-{
-	e->senders[flow].current = DL_EMU_NIL;
-}
-
 /* Is the flow sending a message of this connection? */
 static bool rc_is_under_way(const struct dl_emu *e, uint32_t flow, const struct rc_connection *c)
 {
@@ -185,11 +180,6 @@ void dl_emu_rc_due(struct dl_emu *e, uint32_t flow)
 	e->senders[flow].due = e->flows[flow].message;
 }
 
-const struct dl_emu_message *dl_emu_rc_message(const struct dl_emu *e, uint32_t flow)
-{
-	return &e->senders[flow].due;
-}
-
 /* A closed loop, or a program, learns that a message has ended. */
 static void rc_message_ended(struct dl_emu *e, uint32_t flow, bool lost)
 {
@@ -201,7 +191,8 @@ static void rc_message_ended(struct dl_emu *e, uint32_t flow, bool lost)
 		dl_emu_program_sent(e->source.program, e, flow);
 }
 
-void dl_emu_rc_append(struct dl_emu *e, uint32_t flow)
+/* The message that was due joins those of its connection. */
+static void rc_append(struct dl_emu *e, uint32_t flow)
 {
 	struct dl_emu_sender *s = &e->senders[flow];
 	struct rc_connection *c = rc_connection_to(e, s, s->due.dlid);
@@ -217,6 +208,19 @@ void dl_emu_rc_append(struct dl_emu *e, uint32_t flow)
 	}
 	c->messages[c->n++] = (struct rc_message){ s->due, c->end, c->end + n };
 	c->end += n;
+}
+
+bool dl_emu_rc_start(struct dl_emu *e, uint32_t flow)
+{
+	struct dl_emu_sender *s = &e->senders[flow];
+
+	if (s->due.smp || s->due.dlid >= DL_TABLES_MCAST_LID) {
+		e->flows[flow].message = s->due;
+		s->current = DL_EMU_NIL;
+		return false;
+	}
+	rc_append(e, flow);
+	return true;
 }
 
 void dl_emu_rc_number(struct dl_emu *e, uint32_t flow, uint32_t packet)

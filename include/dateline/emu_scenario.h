@@ -204,12 +204,6 @@ int dl_emu_scenario_point(const struct dl_emu_scenario *s, const struct dl_emu_l
  */
 int dl_emu_scenario_bound(const struct dl_emu_scenario *s, double *bound);
 
-/*
- * The mean latency of a packet at no load, in closed form, over all that the traffic
- * sends.  0 or a negative errno as above.
- */
-int dl_emu_scenario_zero_load(const struct dl_emu_scenario *s, double *ns);
-
 /* Where a fabric saturates.  Negative numbers: not reached, or not known. */
 struct dl_emu_saturation {
 	double zero_load_ns; /* in closed form; measured at 1 % where there is none */

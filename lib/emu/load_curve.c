@@ -332,7 +332,11 @@ static void sweep_add_latency(void *context, const struct dl_emu_scenario *s,
 	}
 }
 
-int dl_emu_scenario_zero_load(const struct dl_emu_scenario *s, double *ns)
+/*
+ * The mean latency of a packet at no load, in closed form, over all that the traffic
+ * sends.  0 or a negative errno as dl_emu_scenario_bound().
+ */
+static int sweep_zero_load(const struct dl_emu_scenario *s, double *ns)
 {
 	struct sweep_zero zero = { 0 };
 	int err = sweep_each_path(s, sweep_add_latency, &zero);
@@ -489,7 +493,7 @@ int dl_emu_scenario_saturation(const struct dl_emu_scenario *s, const char *name
 		out->bound = -1;
 	else if (err)
 		return err;
-	err = dl_emu_scenario_zero_load(s, &h.zero_load_ns);
+	err = sweep_zero_load(s, &h.zero_load_ns);
 	if (err == -ENOTSUP) {
 		err = sweep_run_at(&h, 0.01, 0, &p);
 		h.zero_load_ns = p.latency.mean;

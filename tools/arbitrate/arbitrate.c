@@ -69,16 +69,16 @@ static int arbitrate_enqueue(struct queue *q, const struct arbitrate_refill *r)
 
 static void arbitrate_write_tables(struct port *p, const struct arbitrate_event *e)
 {
-	if (e->side[DL_LINK_ARB_HIGH].given) {
-		p->arb.nhigh = e->side[DL_LINK_ARB_HIGH].n;
-		memcpy(p->arb.high, e->side[DL_LINK_ARB_HIGH].entry, sizeof(p->arb.high));
+	struct dl_tables_vlarb_entry *entries[] = { p->arb.high, p->arb.low };
+	uint8_t *n[] = { &p->arb.nhigh, &p->arb.nlow };
+
+	for (unsigned int side = DL_LINK_ARB_HIGH; side <= DL_LINK_ARB_LOW; side++) {
+		if (!e->side[side].given)
+			continue;
+		*n[side] = e->side[side].n;
+		memcpy(entries[side], e->side[side].entry, sizeof(e->side[side].entry));
+		p->programmed[side] = true;
 	}
-	if (e->side[DL_LINK_ARB_LOW].given) {
-		p->arb.nlow = e->side[DL_LINK_ARB_LOW].n;
-		memcpy(p->arb.low, e->side[DL_LINK_ARB_LOW].entry, sizeof(p->arb.low));
-	}
-	for (unsigned int side = DL_LINK_ARB_HIGH; side <= DL_LINK_ARB_LOW; side++)
-		p->programmed[side] |= e->side[side].given;
 	if (e->high_limit >= 0)
 		p->arb.high_limit = e->high_limit;
 	p->current ^= 1;
@@ -175,14 +175,9 @@ static uint32_t arbitrate_take(struct port *p, const struct dl_link_pick *pick)
 static const char *const kinds[] = { "nothing", "smp", "fcp", "data" };
 static const char *const sides[] = { "high", "low", "none" };
 
-static bool arbitrate_by_entry(const struct sent *s)
-{
-	return s->pick.side != DL_LINK_ARB_NONE;
-}
-
 static json_t *arbitrate_packet_json(const struct sent *s, uint32_t n)
 {
-	bool entry = arbitrate_by_entry(s);
+	bool entry = s->pick.side != DL_LINK_ARB_NONE;
 
 	return json_pack("{s:i, s:s, s:o, s:s, s:o, s:i, s:o, s:o}", "n", (int)n, "kind",
 			 kinds[s->pick.kind], "vl",
@@ -230,37 +225,31 @@ static void arbitrate_release(void *model)
 /* ---- what a person should know beside the result ----------------------- */
 
 static void arbitrate_warn_of_cuts(const struct dl_log *log, const char *path,
-				   const struct arbitrate_event *e,
-				   const struct dl_link_arb_options *o)
+				   const struct arbitrate_event *e, const int *caps)
 {
-	static const char *const names[] = { "high", "low" };
-	const int caps[] = { o->high_cap, o->low_cap };
-
 	for (unsigned int side = DL_LINK_ARB_HIGH; side <= DL_LINK_ARB_LOW; side++)
 		if (e->side[side].n > caps[side])
 			dl_log(log, DL_LOG_WARNING, "%s:%u: %s: %d entries beyond %s_cap are cut",
-			       path, e->side[side].line, names[side], e->side[side].n - caps[side],
-			       names[side]);
+			       path, e->side[side].line, sides[side], e->side[side].n - caps[side],
+			       sides[side]);
 }
 
 /* A port needs a valid entry in the high table, and in the low one as many as data VLs. */
 static void arbitrate_warn_of_few(const struct dl_log *log, const char *path,
-				  const struct arbitrate_scenario *s)
+				  const struct arbitrate_scenario *s, const int *caps)
 {
-	unsigned int valid[2] = { 0 }, need[2] = { 1, s->options.nvls };
-	const int caps[] = { s->options.high_cap, s->options.low_cap };
-	static const char *const names[] = { "high", "low" };
+	const unsigned int need[] = { 1, s->options.nvls };
 
 	for (unsigned int side = DL_LINK_ARB_HIGH; side <= DL_LINK_ARB_LOW; side++) {
 		const struct arbitrate_change *table = &s->start.side[side];
+		unsigned int valid = 0;
 
 		for (int i = 0; i < table->n && i < caps[side]; i++)
-			valid[side] += table->entry[i].weight &&
-				       table->entry[i].vl < s->options.nvls;
-		if (table->given && s->options.nvls > 1 && valid[side] < need[side])
+			valid += table->entry[i].weight && table->entry[i].vl < s->options.nvls;
+		if (table->given && s->options.nvls > 1 && valid < need[side])
 			dl_log(log, DL_LOG_WARNING,
 			       "%s:%u: %s: valid entries: %u, expected at least %u%s", path,
-			       table->line, names[side], valid[side], need[side],
+			       table->line, sides[side], valid, need[side],
 			       side == DL_LINK_ARB_LOW ? ", one for each data VL" : "");
 	}
 }
@@ -268,11 +257,12 @@ static void arbitrate_warn_of_few(const struct dl_log *log, const char *path,
 static void arbitrate_warn(const struct dl_log *log, const char *path, const struct port *p)
 {
 	const struct arbitrate_scenario *s = &p->scenario;
+	const int caps[] = { s->options.high_cap, s->options.low_cap };
 
-	arbitrate_warn_of_cuts(log, path, &s->start, &s->options);
-	arbitrate_warn_of_few(log, path, s);
+	arbitrate_warn_of_cuts(log, path, &s->start, caps);
+	arbitrate_warn_of_few(log, path, s, caps);
 	for (uint32_t i = 0; i < s->nevents; i++)
-		arbitrate_warn_of_cuts(log, path, &s->events[i], &s->options);
+		arbitrate_warn_of_cuts(log, path, &s->events[i], caps);
 	if (s->options.nvls == 1 &&
 	    (s->start.side[DL_LINK_ARB_HIGH].given || s->start.side[DL_LINK_ARB_LOW].given))
 		dl_log(log, DL_LOG_WARNING,

@@ -47,7 +47,7 @@ struct arbitrate_scenario {
 	uint32_t nevents;
 };
 
-/* Read and check a scenario.  Returns 0 or a negative errno, reported. */
+/* Read and check a scenario, to be freed in any case.  0 or a negative errno, reported. */
 int arbitrate_scenario_read(const char *path, const struct dl_log *log,
 			    struct arbitrate_scenario *out);
 void arbitrate_scenario_free(struct arbitrate_scenario *s);

@@ -17,17 +17,14 @@
 static int arbitrate_read_entry(struct dl_yaml *s, const struct dl_yaml_node *n,
 				struct dl_tables_vlarb_entry *out)
 {
-	const struct dl_yaml_node *vl, *weight;
 	int64_t v, w;
 	int err;
 
-	if (!dl_yaml_is_list(n) || !dl_yaml_item(s, n, 1) || dl_yaml_item(s, n, 2))
+	if (!dl_yaml_is_list(n) || dl_yaml_count(n) != 2)
 		return dl_yaml_error(s, n, "expected an entry of two numbers, [VL, weight]");
-	vl = dl_yaml_item(s, n, 0);
-	weight = dl_yaml_item(s, n, 1);
-	err = dl_yaml_number(s, vl, "VL of an entry", 0, 15, &v);
+	err = dl_yaml_number(s, dl_yaml_item(s, n, 0), "VL of an entry", 0, 15, &v);
 	if (!err)
-		err = dl_yaml_number(s, weight, "weight of an entry", 0, 255, &w);
+		err = dl_yaml_number(s, dl_yaml_item(s, n, 1), "weight of an entry", 0, 255, &w);
 	if (!err)
 		*out = (struct dl_tables_vlarb_entry){ .vl = v, .weight = w };
 	return err;
@@ -325,27 +322,17 @@ static int arbitrate_by_time(const void *left, const void *right)
 int arbitrate_scenario_read(const char *path, const struct dl_log *log,
 			    struct arbitrate_scenario *out)
 {
-	struct arbitrate_scenario a = {
-		.options = { .nvls = 8,
-			     .high_cap = DL_LINK_ARB_ENTRIES,
-			     .low_cap = DL_LINK_ARB_ENTRIES },
-		.stop_after = -1,
-		.power_up_seed = -1,
-	};
 	int err;
 
-	arbitrate_init_event(&a.start, 0);
-	err = dl_yaml_read(path, log, scenario_keys, &a);
+	*out = (struct arbitrate_scenario){ .stop_after = -1, .power_up_seed = -1 };
+	dl_link_arb_options_init(&out->options);
+	arbitrate_init_event(&out->start, 0);
+	err = dl_yaml_read(path, log, scenario_keys, out);
 	if (!err)
-		err = arbitrate_check(path, log, &a);
-	if (err) {
-		arbitrate_scenario_free(&a);
-		return err;
-	}
-	if (a.nevents)
-		qsort(a.events, a.nevents, sizeof(*a.events), arbitrate_by_time);
-	*out = a;
-	return 0;
+		err = arbitrate_check(path, log, out);
+	if (!err && out->nevents)
+		qsort(out->events, out->nevents, sizeof(*out->events), arbitrate_by_time);
+	return err;
 }
 
 static void arbitrate_free_event(struct arbitrate_event *e)

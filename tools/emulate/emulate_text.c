@@ -96,42 +96,33 @@ static void emulate_print_busiest(const json_t *document, const struct emulate_r
 	}
 }
 
-static void emulate_print_starved(const json_t *document, const struct emulate_run *r, FILE *to)
+/* Why a VL starves or waits. */
+static const char *emulate_reason(const json_t *vl)
 {
-	const json_t *list = tool_at(document, "starved"), *vl;
+	const char *what = json_string_value(tool_at(vl, "for"));
+
+	if (!what)
+		return tool_true_at(vl, "unlisted") ? ": in no arbitration table" : "";
+	return !strcmp(what, "link")	? ": the link is down" :
+	       !strcmp(what, "adapter") ? ": the adapter behind it takes nothing in" :
+					  ": all flow-control packets to it are lost";
+}
+
+static void emulate_print_few(const json_t *list, const char *word, const struct emulate_run *r,
+			      FILE *to)
+{
+	const json_t *vl;
 	size_t i;
 
 	json_array_foreach(list, i, vl)
 	{
 		if (i == FEW) {
-			fprintf(to, "starving: and %zu more\n", json_array_size(list) - FEW);
+			fprintf(to, "%s: and %zu more\n", word, json_array_size(list) - FEW);
 			break;
 		}
-		fprintf(to, "starving: \"%s\"", emulate_name_of(r, vl));
+		fprintf(to, "%s: \"%s\"", word, emulate_name_of(r, vl));
 		tool_print(to, vl, " port {port}, VL {vl}, since {since_ns} ns");
-		fputs(tool_true_at(vl, "unlisted") ? ": in no arbitration table\n" : "\n", to);
-	}
-}
-
-static void emulate_print_waits(const json_t *document, const struct emulate_run *r, FILE *to)
-{
-	const json_t *list = tool_at(document, "waits"), *wait;
-	size_t i;
-
-	json_array_foreach(list, i, wait)
-	{
-		const char *what = json_string_value(tool_at(wait, "for"));
-
-		if (i == FEW) {
-			fprintf(to, "stalled: and %zu more\n", json_array_size(list) - FEW);
-			break;
-		}
-		fprintf(to, "stalled: \"%s\"", emulate_name_of(r, wait));
-		tool_print(to, wait, " port {port}, VL {vl}, since {since_ns} ns: ");
-		fprintf(to, "%s\n",
-			!strcmp(what, "link")	 ? "the link is down" :
-			!strcmp(what, "adapter") ? "the adapter behind it takes nothing in" :
-						   "all flow-control packets to it are lost");
+		fprintf(to, "%s\n", emulate_reason(vl));
 	}
 }
 
@@ -167,14 +158,7 @@ static void emulate_print_deadlock(const json_t *document, const struct emulate_
 			    "their paths\n");
 }
 
-static void emulate_print_warnings(const json_t *document, FILE *to)
-{
-	const json_t *warning;
-	size_t i;
-
-	json_array_foreach(tool_at(document, "warnings"), i, warning)
-		fprintf(to, "warning: %s\n", json_string_value(warning));
-}
+#define WARNINGS "{*warnings}warning: {}\n{/}"
 
 void emulate_print(const json_t *document, const struct emulate_run *r, FILE *to)
 {
@@ -188,20 +172,19 @@ void emulate_print(const json_t *document, const struct emulate_run *r, FILE *to
 		100 * json_number_value(tool_at(document, "offered_fraction")));
 	if (r->program)
 		emulate_program_print(tool_at(document, "program"), to);
-	if (tool_has(document, "retries"))
-		tool_print(to, tool_at(document, "retries"),
-			   "retries: {timeouts} timeouts, {negative} of {acknowledgements} "
-			   "acknowledgements negative, {repeated_packets} packets repeated, "
-			   "{broken_connections} connections broken, {lost_messages} messages "
-			   "lost\n");
+	tool_print(to, document,
+		   "{?retries}retries: {retries.timeouts} timeouts, {retries.negative} of "
+		   "{retries.acknowledgements} acknowledgements negative, "
+		   "{retries.repeated_packets} packets repeated, {retries.broken_connections} "
+		   "connections broken, {retries.lost_messages} messages lost\n{/}");
 	emulate_watched_print(document, to);
 	emulate_print_levels(document, to);
 	emulate_print_drops(document, to);
 	emulate_print_busiest(document, r, to);
-	emulate_print_starved(document, r, to);
-	emulate_print_waits(document, r, to);
+	emulate_print_few(tool_at(document, "starved"), "starving", r, to);
+	emulate_print_few(tool_at(document, "waits"), "stalled", r, to);
 	emulate_print_deadlock(document, r, to);
-	emulate_print_warnings(document, to);
+	tool_print(to, document, WARNINGS);
 }
 
 /* ---- sweeps ------------------------------------------------------------ */
@@ -221,37 +204,35 @@ void emulate_sweep_print(const json_t *document, FILE *to)
 		tool_print(to, point, LATENCIES);
 		fputs(tool_true_at(point, "deadlock") ? "  deadlock\n" : "\n", to);
 	}
-	tool_print(to, document, "zero-load latency: {zero_load_ns:.1} ns\n");
 	tool_print(to, document,
-		   tool_has(document, "saturation_load") ?
-			   "saturation: at a load of {saturation_load:.3}" :
-			   "saturation: not reached");
-	tool_print(to, document,
-		   tool_has(document, "saturation.load_error") ?
-			   " +- {saturation.load_error:.3}\n" :
-			   "\n");
+		   "zero-load latency: {zero_load_ns:.1} ns\n"
+		   "saturation: {?saturation_load}at a load of {saturation_load:.3}{/}"
+		   "{!saturation_load}not reached{/}"
+		   "{?saturation.load_error} +- {saturation.load_error:.3}{/}\n");
 	fprintf(to, "accepted at full load: %.2f%%",
 		100 * json_number_value(tool_at(document, "saturation.accepted")));
 	if (tool_has(document, "saturation.bound"))
 		fprintf(to, ", bound by the busiest link: %.2f%%",
 			100 * json_number_value(tool_at(document, "saturation.bound")));
 	fputc('\n', to);
-	emulate_print_warnings(document, to);
+	tool_print(to, document, WARNINGS);
 }
 
 /* A point a line; what all have in common is repeated, so that tables can be joined. */
 void emulate_sweep_print_csv(const json_t *document, FILE *to)
 {
-	static const char *const columns[] = { "load",
-					       "offered_fraction",
-					       "throughput_fraction",
-					       "latency_ns_mean",
-					       "latency_ns_error",
-					       "latency_ns_p50",
-					       "latency_ns_p99",
-					       "latency_ns_p999",
-					       "delivered_packets",
-					       "dropped_packets" };
+	static const char *const columns[] = {
+		"load",
+		"offered_fraction",
+		"throughput_fraction",
+		"latency_ns_mean",
+		"latency_ns_error",
+		"latency_ns_p50",
+		"latency_ns_p99",
+		"latency_ns_p999",
+		"delivered_packets",
+		"dropped_packets",
+	};
 	static const char *const common[] = { "zero_load_ns", "saturation.load",
 					      "saturation.accepted", "saturation.bound", "seed" };
 	const char *snapshot = json_string_value(tool_at(document, "snapshot"));

@@ -121,7 +121,6 @@ struct dl_emu_config {
 	 */
 	uint32_t credit;
 	uint32_t smp_buffer;	    /* packets of VL 15; 1 or more */
-	uint32_t max_packets;	    /* in flight at a time; 0: as buffers allow */
 	uint64_t switch_latency_ps; /* header in to header out */
 	/*
 	 * From room that is free to credit that the sender can use, beside the
@@ -142,10 +141,6 @@ struct dl_emu_config {
 	 * each queue, that is one from each VL or, with VOQ, one to each output.
 	 */
 	uint32_t speedup;
-	/* What the fabric does not say. */
-	uint8_t default_speed;			/* enum dl_fabric_speed */
-	uint8_t default_width;			/* lanes */
-	uint8_t default_vls;			/* data VLs: 1, 2, 4, 8, 15 */
 	struct dl_link_arb_options arbitration; /* nvls and caps: by the port */
 	/*
 	 * Ports whose arbitration the tables do not hold: true: power-up
@@ -162,11 +157,8 @@ struct dl_emu_config {
 	uint64_t hoq_life_ps;
 	/* ... and a packet may stay in a switch, from its last bit on (SwitchInfo:LifeTimeValue). */
 	uint64_t lifetime_ps;
-	/* Sim time between looks for deadlock and starvation; 0: never. */
-	uint64_t check_ps;
-	uint64_t starvation_ps; /* a VL that could send, but waits */
-	bool stop_on_deadlock;
-	bool pairs; /* keep statistics of pairs */
+	uint64_t check_ps; /* sim time between looks for deadlock; 0: never */
+	bool pairs;	   /* keep statistics of pairs */
 	/*
 	 * Threads that share the work (1); 0: as many as the process has cores
 	 * and pay on such a fabric.  The results are the same.  Closed loops
@@ -298,12 +290,12 @@ enum dl_emu_state {
 	DL_EMU_RUNNING, /* the time asked for is reached */
 	DL_EMU_DONE,	/* nothing is left to happen, all is delivered */
 	DL_EMU_STUCK,	/* nothing can move the packets in flight */
-	DL_EMU_DEADLOCK /* found, and stop_on_deadlock is set */
+	DL_EMU_DEADLOCK
 };
 
 /*
  * Run until this time, all events at it included.  Returns enum dl_emu_state;
- * -EOVERFLOW when max_packets are in flight; -EPROTO when a law of
+ * -EOVERFLOW when 2^22 packets are in flight; -EPROTO when a law of
  * conservation was broken (an error in the engine: reported).
  */
 int dl_emu_run(struct dl_emu *emu, uint64_t until);
@@ -462,9 +454,6 @@ struct dl_emu_rate {
 	uint32_t num, den;
 };
 
-/* Returns 0, or -EINVAL for a speed or width that does not exist. */
-int dl_emu_rate_of(unsigned int speed, unsigned int width, struct dl_emu_rate *out);
-
 /* The time of so many bytes, rounded up to a picosecond. */
 static inline uint64_t dl_emu_rate_time(struct dl_emu_rate r, uint64_t bytes)
 {
@@ -478,9 +467,13 @@ static inline uint64_t dl_emu_rate_bytes(struct dl_emu_rate r)
 	return UINT64_C(1000000000000) * r.den / r.num;
 }
 
-/* The rate of a port's link: the slower of both ends, by the configuration. */
-int dl_emu_link_rate(const struct dl_fabric *f, const struct dl_emu_config *c, uint32_t port,
-		     struct dl_emu_rate *out);
+/* What the fabric does not say: a port's speed, width, and data VLs. */
+#define DL_EMU_DEFAULT_SPEED DL_FABRIC_QDR
+#define DL_EMU_DEFAULT_WIDTH 4
+#define DL_EMU_DEFAULT_VLS 8
+
+/* The rate of a port's link: the slower of both ends.  0, or -EINVAL: there is none such. */
+int dl_emu_link_rate(const struct dl_fabric *f, uint32_t port, struct dl_emu_rate *out);
 
 /* What the cable at a port adds to a bit's time, in ps. */
 uint64_t dl_emu_cable_delay(const struct dl_fabric *f, const struct dl_emu_config *c,

@@ -70,7 +70,6 @@ struct dl_link_arb_program {
 	uint16_t listed;     /* VLs that a usable entry names */
 	uint32_t counted[2]; /* of a packet's words: all bits, or none */
 	uint8_t high_limit;
-	bool programmed; /* false: power-up contents (B8) */
 };
 
 /* Where a table stands. */
@@ -118,8 +117,7 @@ void dl_link_arb_compile(const struct dl_tables_vlarb *arb, const struct dl_link
 
 /*
  * The contents of a port's tables at power-up (B8): undefined, therefore
- * drawn from `seed` for the port with this number.  The program compiled from
- * them should have `programmed` set to false by the caller.
+ * drawn from `seed` for the port with this number.
  */
 void dl_link_arb_undefined(uint64_t seed, uint64_t port, struct dl_tables_vlarb *out);
 
@@ -211,12 +209,6 @@ static inline void dl_link_arbiter_idle(struct dl_link_arbiter *a)
 	a->counter = dl_link_arb_limit(a->program);
 }
 
-/* What goes before all data (B1, B2): is a management or a flow-control packet queued? */
-static inline enum dl_link_kind dl_link_arbiter_first(bool smp, bool fcp)
-{
-	return smp ? DL_LINK_SMP : fcp ? DL_LINK_FCP : DL_LINK_NOTHING;
-}
-
 /*
  * Decide what to send next (B1-B7).  `smp`, `fcp`: is one queued?  Bit v of
  * `sendable`: VL v has a packet queued and credits for all of it (B6).
@@ -227,15 +219,12 @@ static inline enum dl_link_kind dl_link_arbiter_pick(struct dl_link_arbiter *a, 
 						     unsigned int sendable,
 						     struct dl_link_pick *out)
 {
-	enum dl_link_kind kind = dl_link_arbiter_first(smp, fcp);
-
-	if (kind == DL_LINK_NOTHING)
+	if (!smp && !fcp)
 		return dl_link_arbiter_pick_data(a, sendable, out);
-	out->kind = kind;
-	out->vl = kind == DL_LINK_SMP ? DL_LINK_VL_SMP : 0;
-	out->side = DL_LINK_ARB_NONE;
-	out->entry = 0;
-	return kind;
+	*out = (struct dl_link_pick){ .kind = smp ? DL_LINK_SMP : DL_LINK_FCP,
+				      .vl = smp ? DL_LINK_VL_SMP : 0,
+				      .side = DL_LINK_ARB_NONE };
+	return out->kind;
 }
 
 /*

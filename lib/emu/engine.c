@@ -96,7 +96,6 @@ static int at_rest(struct dl_emu *e)
 static int check_regularly(struct dl_emu *e)
 {
 	bool blocked = false;
-	int found;
 
 	e->look.next = e->now + e->c.check_ps;
 	for (uint32_t i = 0; i < e->split.n; i++) {
@@ -105,8 +104,7 @@ static int check_regularly(struct dl_emu *e)
 	}
 	if (!blocked || e->look.cycle.n || e->c.hoq_life_ps || e->entered)
 		return 0;
-	found = dl_emu_look_for_deadlock(e);
-	return found > 0 ? e->c.stop_on_deadlock : found;
+	return dl_emu_look_for_deadlock(e);
 }
 
 static void begin_run(struct dl_emu *e)

@@ -424,7 +424,7 @@ APART void send_data_any(struct dl_emu *e, struct dl_emu_link_port *p)
 }
 
 /*
- * Management packets come first, flow-control packets second (dl_link_arbiter_first()).
+ * Management packets come first, flow-control packets second (dl_link_arbiter_pick()).
  * What is sent is a function each, so that none saves registers for another.
  */
 HOT void send_first(struct dl_emu *e, struct dl_emu_link_port *p,

@@ -252,7 +252,7 @@ int dl_emu_scenario_bound(const struct dl_emu_scenario *s, double *bound)
 	int err = l.port ? sweep_each_path(s, sweep_add_load, &l) : -ENOMEM;
 
 	for (uint32_t p = 0; !err && p < f->nports; p++)
-		if (l.port[p] > 0 && !dl_emu_link_rate(f, &s->config, p, &rate) &&
+		if (l.port[p] > 0 && !dl_emu_link_rate(f, p, &rate) &&
 		    l.port[p] / dl_emu_rate_bytes(rate) > most)
 			most = l.port[p] / dl_emu_rate_bytes(rate);
 	for (uint32_t a = 0; a < s->traffic.nadapters; a++)
@@ -284,7 +284,7 @@ static double sweep_packet_time(const struct dl_emu_scenario *s, const uint32_t 
 		struct dl_emu_rate rate = { 1, 1 };
 		uint64_t all, delay = dl_emu_cable_delay(f, c, path[i]);
 
-		dl_emu_link_rate(f, c, path[i], &rate);
+		dl_emu_link_rate(f, path[i], &rate);
 		all = dl_emu_rate_time(rate, bytes);
 		*most = fmax(*most, all);
 		slowest = fmax(slowest, dl_emu_rate_time(rate, flit));

@@ -32,7 +32,7 @@ void *dl_emu_reserve(struct dl_emu *e, size_t n, size_t size)
 /* More packets for a shard; false: there are none. */
 static bool more_packets(struct dl_emu *e)
 {
-	uint32_t *given = &e->split.shard[0]->stock.given, end = e->packets_cap;
+	uint32_t *given = &e->split.shard[0]->stock.given, end = DL_EMU_EV_PACKET;
 	uint32_t first = __atomic_fetch_add(given, GIVEN, __ATOMIC_RELAXED);
 
 	if (first >= end) {

@@ -25,23 +25,16 @@ static struct dl_emu_rate rate_shortened(uint32_t num, uint32_t den)
 	return (struct dl_emu_rate){ num / a, den / a };
 }
 
-int dl_emu_rate_of(unsigned int speed, unsigned int width, struct dl_emu_rate *out)
+int dl_emu_link_rate(const struct dl_fabric *f, uint32_t port, struct dl_emu_rate *out)
 {
-	uint32_t rate = dl_fabric_rate(speed, width);
+	struct dl_fabric_speed_width agreed = dl_fabric_agreed(f, port);
+	uint32_t rate = dl_fabric_rate(agreed.speed ? agreed.speed : DL_EMU_DEFAULT_SPEED,
+				       agreed.width ? agreed.width : DL_EMU_DEFAULT_WIDTH);
 
 	if (!rate)
 		return -EINVAL;
 	*out = rate_shortened(RATE_UNIT_PS, rate);
 	return 0;
-}
-
-int dl_emu_link_rate(const struct dl_fabric *f, const struct dl_emu_config *c, uint32_t port,
-		     struct dl_emu_rate *out)
-{
-	struct dl_fabric_speed_width agreed = dl_fabric_agreed(f, port);
-
-	return dl_emu_rate_of(agreed.speed ? agreed.speed : c->default_speed,
-			      agreed.width ? agreed.width : c->default_width, out);
 }
 
 uint64_t dl_emu_cable_delay(const struct dl_fabric *f, const struct dl_emu_config *c, uint32_t port)

@@ -116,7 +116,7 @@ static int scenario_number_adapters(struct dl_emu_scenario *s)
 
 		if (port == DL_NONE || f->ports[port].lid != lid ||
 		    f->nodes[f->ports[port].node].type != DL_FABRIC_CA ||
-		    f->ports[port].peer == DL_NONE || dl_emu_link_rate(f, &s->config, port, &rate))
+		    f->ports[port].peer == DL_NONE || dl_emu_link_rate(f, port, &rate))
 			continue;
 		s->adapter[port] = n;
 		rates[n] = dl_emu_rate_bytes(rate);

@@ -31,13 +31,8 @@ void dl_emu_config_init(struct dl_emu_config *c)
 		.smp_buffer = 4,
 		.switch_latency_ps = 100000,
 		.cable_mm_all = 2000,
-		.default_speed = DL_FABRIC_QDR,
-		.default_width = 4,
-		.default_vls = 8,
 		.tenure = 4096,
 		.check_ps = UINT64_C(100000000),
-		.starvation_ps = UINT64_C(1000000000),
-		.stop_on_deadlock = true,
 		.threads = 1,
 	};
 	c->congestion = (struct dl_emu_congestion){
@@ -59,11 +54,6 @@ static int refuse_setup(const struct dl_log *log, const char *why)
 	return -EINVAL;
 }
 
-static bool is_vls(unsigned int n)
-{
-	return n == 1 || n == 2 || n == 4 || n == 8 || n == 15;
-}
-
 uint32_t dl_emu_least_buffer(const struct dl_emu_config *c)
 {
 	uint32_t bytes = c->switching == DL_EMU_WORMHOLE ? c->flit :
@@ -74,8 +64,6 @@ uint32_t dl_emu_least_buffer(const struct dl_emu_config *c)
 
 static int check_config(const struct dl_emu_config *c, const struct dl_log *log)
 {
-	struct dl_emu_rate rate;
-
 	if (c->mtu < 256 || c->mtu > 4096)
 		return refuse_setup(log, "the MTU must be 256 to 4096 bytes");
 	if (c->switching == DL_EMU_WORMHOLE && (!c->flit || c->flit % 64 || c->flit > 4096))
@@ -102,10 +90,6 @@ static int check_config(const struct dl_emu_config *c, const struct dl_log *log)
 					 "wormhole switching");
 	if (!c->smp_buffer)
 		return refuse_setup(log, "VL 15 needs room for one packet");
-	if (!is_vls(c->default_vls))
-		return refuse_setup(log, "ports have 1, 2, 4, 8 or 15 data VLs");
-	if (dl_emu_rate_of(c->default_speed, c->default_width, &rate))
-		return refuse_setup(log, "no such link speed or width");
 	if ((c->sl_table && c->sl_table->n > DL_EMU_SL_ENTRIES_MAX) ||
 	    (c->switch_sl_table && c->switch_sl_table->n > DL_EMU_SL_ENTRIES_MAX))
 		return refuse_setup(log, "the SL table is too long");
@@ -147,7 +131,6 @@ static void compile_program(struct dl_emu *e, struct dl_emu_arb_program *p)
 	else if (!programmed)
 		even_tables(key->nvls, &own);
 	dl_link_arb_compile(programmed ? &key->tables->arbs[key->arb] : &own, &o, &p->program);
-	p->program.programmed = programmed;
 }
 
 /* The program of a key, compiled if it is new; NULL: no memory. */
@@ -351,7 +334,7 @@ static int set_up_port(struct dl_emu *e, uint32_t i)
 		.peer = linked ? e->own_port[port->peer] : DL_EMU_NIL,
 		.sw = e->f->nodes[port->node].sw,
 		.num = port->num,
-		.vls = port->vls ? port->vls : e->c.default_vls,
+		.vls = port->vls ? port->vls : DL_EMU_DEFAULT_VLS,
 		.adapter = DL_EMU_NIL,
 	};
 	set_up_vls(e, p);
@@ -361,7 +344,7 @@ static int set_up_port(struct dl_emu *e, uint32_t i)
 		p->sl_turn.table = e->c.switch_sl_table;
 	if (!linked)
 		return 0;
-	if (dl_emu_link_rate(e->f, &e->c, i, &p->rate)) {
+	if (dl_emu_link_rate(e->f, i, &p->rate)) {
 		dl_log(e->log, DL_LOG_ERROR,
 		       "emulation: \"%s\" port %u has no "
 		       "known speed or width",
@@ -380,10 +363,8 @@ static int set_up_port(struct dl_emu *e, uint32_t i)
 
 static int set_up_packets(struct dl_emu *e)
 {
-	uint32_t n = DL_EMU_EV_PACKET;
+	size_t n = DL_EMU_EV_PACKET;
 
-	n = e->c.max_packets && e->c.max_packets < n ? e->c.max_packets : n;
-	e->packets_cap = n;
 	e->packets = dl_emu_reserve(e, n, sizeof(*e->packets));
 	e->origins = dl_emu_reserve(e, n, sizeof(*e->origins));
 	if (e->c.lifetime_ps)

@@ -435,7 +435,6 @@ struct dl_emu {
 	struct dl_emu_sequence *sequence; /* by packet; NULL: no reliable connections */
 	uint32_t *numbers;		  /* by packet, for source.step(); NULL: nobody asks */
 	uint64_t *entered;		  /* by packet: when its switch had it; NULL: no limit */
-	uint32_t packets_cap;
 
 	struct dl_emu_split split;
 

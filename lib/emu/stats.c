@@ -29,8 +29,6 @@ const struct dl_emu_level *dl_emu_level(const struct dl_emu *e, unsigned int lev
 {
 	struct dl_emu_level *all;
 
-	if (level > DL_EMU_MANAGEMENT)
-		return NULL;
 	if (e->split.n == 1)
 		return &e->levels[level];
 	all = &e->sum.levels[level];
@@ -132,6 +130,8 @@ const struct dl_cycle *dl_emu_cycle(const struct dl_emu *e)
 	return &e->look.cycle;
 }
 
+#define STARVATION_PS UINT64_C(1000000000)
+
 /*
  * Starving: the first packet has credit, the link works, and the VL was
  * passed over for longer than the limit; or nothing else is left to happen.
@@ -143,7 +143,7 @@ static bool stats_starves(const struct dl_emu *e, uint32_t port, unsigned int v,
 
 	return o->head != DL_EMU_NIL && !(e->ports[port].hold & DL_EMU_DOWN) &&
 	       (owner == DL_EMU_NIL || owner == e->packets[o->head].in) &&
-	       (e->now - o->served >= e->c.starvation_ps || idle) && dl_emu_has_credit(e, o);
+	       (e->now - o->served >= STARVATION_PS || idle) && dl_emu_has_credit(e, o);
 }
 
 uint32_t dl_emu_starved(const struct dl_emu *e, struct dl_emu_starved *out, uint32_t max)

@@ -100,7 +100,6 @@ void dl_link_arb_compile(const struct dl_tables_vlarb *arb, const struct dl_link
 	if (arb->high_limit != DL_LINK_ARB_UNLIMITED)
 		out->counted[DL_LINK_ARB_HIGH] = UINT32_MAX;
 	out->enabled = (1u << o->nvls) - 1;
-	out->programmed = true;
 	out->listed = compile_table(arb->high, arb_entries_kept(arb->nhigh, o->high_cap), o,
 				    &out->table[DL_LINK_ARB_HIGH]) |
 		      compile_table(arb->low, arb_entries_kept(arb->nlow, o->low_cap), o,

@@ -214,7 +214,7 @@ static void set_up_port(struct model *t, uint32_t i, uint32_t number)
 	}
 	if (port->peer == DL_NONE)
 		return;
-	p->vls = o.nvls = port->vls ? port->vls : w->c.default_vls;
+	p->vls = o.nvls = port->vls ? port->vls : DL_EMU_DEFAULT_VLS;
 	o.high_cap = o.low_cap = 64;
 	dl_link_arb_compile(&w->t->arbs[w->t->vlarb[i]], &o, &p->program);
 	dl_link_arbiter_init(&p->arb, &p->program);
@@ -236,7 +236,7 @@ static void set_up(struct model *t, struct emu_fixture *w)
 	t->soon = malloc(MAX_SOON * sizeof(*t->soon));
 	t->packets = malloc(MAX_PACKETS * sizeof(*t->packets));
 	assert_true(t->ports && t->soon && t->packets);
-	assert_int_equal(dl_emu_link_rate(f, &w->c, w->adapter[0], &t->rate), 0);
+	assert_int_equal(dl_emu_link_rate(f, w->adapter[0], &t->rate), 0);
 	for (uint32_t i = 0; i < f->nports; i++) {
 		set_up_port(t, i, number);
 		/* Random numbers are those of the emulator's numbers of ports. */

@@ -48,8 +48,7 @@ static bool bench_emulate_next(void *context, uint32_t flow, uint64_t now,
 	return true;
 }
 
-static int bench_emulate_init(struct bench_traffic *j, const struct dl_fabric *f,
-			      const struct dl_emu_config *c)
+static int bench_emulate_init(struct bench_traffic *j, const struct dl_fabric *f)
 {
 	*j = (struct bench_traffic){ 0 };
 	j->port = malloc((f->nports + 1) * sizeof(*j->port));
@@ -62,7 +61,7 @@ static int bench_emulate_init(struct bench_traffic *j, const struct dl_fabric *f
 
 		if (!f->ports[p].num || !f->ports[p].lid || !dl_fabric_is_end_port(f, p))
 			continue;
-		if (dl_emu_link_rate(f, c, p, &rate))
+		if (dl_emu_link_rate(f, p, &rate))
 			return -EINVAL;
 		j->rate[j->n] = dl_emu_rate_bytes(rate);
 		j->lid[j->n] = f->ports[p].lid;
@@ -190,7 +189,7 @@ int bench_emulate(struct tool *tool, const struct bench_size *size, json_t **out
 	if (!err)
 		err = dl_route(s.torus, s.config, &options, &tool->log, &r);
 	if (!err)
-		err = bench_emulate_init(&j, s.fabric, &c);
+		err = bench_emulate_init(&j, s.fabric);
 	spec.nadapters = j.n;
 	spec.rate = j.rate;
 	if (!err && !entry.load)

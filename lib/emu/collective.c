@@ -268,19 +268,15 @@ int dl_emu_program_make(const char *text, uint32_t nranks, const struct dl_log *
 	p->kind = collective_find(text);
 	p->nranks = nranks;
 	after = p->kind && colon ? collective_size(colon + 1, &p->size) : NULL;
-	if (nranks < 2 || nranks > DL_EMU_PORTS_MAX) {
-		dl_log(log, DL_LOG_ERROR, "%s: expected two ranks or more", text);
-		err = -EINVAL;
-	} else if (!after || !collective_extra(p, after)) {
-		dl_log(log, DL_LOG_ERROR,
-		       "%s: expected %s, with a size such as 4096 or 8M, and radices whose "
-		       "product is %u, the number of ranks",
-		       text, dl_emu_program_forms, nranks);
-		err = -EINVAL;
-	} else if (p->size / (p->kind->parts ? nranks : 1) >= MESSAGE_MAX_BYTES) {
-		dl_log(log, DL_LOG_ERROR, "%s: expected messages of less than 1G", text);
-		err = -EINVAL;
-	}
+	if (nranks < 2 || nranks > DL_EMU_PORTS_MAX)
+		err = dl_fail(log, -EINVAL, "%s: expected two ranks or more", text);
+	else if (!after || !collective_extra(p, after))
+		err = dl_fail(log, -EINVAL,
+			      "%s: expected %s, with a size such as 4096 or 8M, and radices whose "
+			      "product is %u, the number of ranks",
+			      text, dl_emu_program_forms, nranks);
+	else if (p->size / (p->kind->parts ? nranks : 1) >= MESSAGE_MAX_BYTES)
+		err = dl_fail(log, -EINVAL, "%s: expected messages of less than 1G", text);
 	if (!err)
 		err = collective_fill(p);
 	if (err)

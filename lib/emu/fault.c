@@ -22,8 +22,7 @@
 
 static int refuse_fault(const struct dl_emu *e, const char *why)
 {
-	dl_log(e->log, DL_LOG_ERROR, "emulation: %s", why);
-	return -EINVAL;
+	return dl_fail(e->log, -EINVAL, "emulation: %s", why);
 }
 
 /* ---- links ------------------------------------------------------------- */

@@ -279,12 +279,10 @@ static int goal_check_labels(const struct goal *g, uint32_t first)
 		const struct goal_label *l[] = { g->edges[i].from, g->edges[i].to };
 
 		for (unsigned int k = 0; k < 2; k++)
-			if (l[k]->op == DL_EMU_NIL) {
-				dl_log(g->text.log, DL_LOG_ERROR,
-				       "%s:%u: %s: expected a label of this rank", g->text.name,
-				       l[k]->line, l[k]->name);
-				return -EINVAL;
-			}
+			if (l[k]->op == DL_EMU_NIL)
+				return dl_fail(g->text.log, -EINVAL,
+					       "%s:%u: %s: expected a label of this rank",
+					       g->text.name, l[k]->line, l[k]->name);
 	}
 	return 0;
 }

@@ -382,13 +382,12 @@ int dl_emu_scenario_set_program(struct dl_emu_scenario *s, struct dl_emu_program
 	for (uint32_t r = 0; r < p->nranks; r++) {
 		uint32_t adapter = s->adapter[port[r]];
 
-		if (adapter == DL_EMU_NO_ADAPTER || used[adapter]) {
-			dl_log(s->log, DL_LOG_ERROR,
-			       "rank %u: expected an adapter that has a cable and a LID, and no "
-			       "other rank",
-			       r);
-			return -EINVAL;
-		}
+		if (adapter == DL_EMU_NO_ADAPTER || used[adapter])
+			return dl_fail(
+				s->log, -EINVAL,
+				"rank %u: expected an adapter that has a cable and a LID, and no "
+				"other rank",
+				r);
 		used[adapter] = true;
 		lid[r] = s->lid[adapter];
 	}

@@ -50,8 +50,7 @@ void dl_emu_config_init(struct dl_emu_config *c)
 
 static int refuse_setup(const struct dl_log *log, const char *why)
 {
-	dl_log(log, DL_LOG_ERROR, "emulation: %s", why);
-	return -EINVAL;
+	return dl_fail(log, -EINVAL, "emulation: %s", why);
 }
 
 uint32_t dl_emu_least_buffer(const struct dl_emu_config *c)
@@ -344,13 +343,11 @@ static int set_up_port(struct dl_emu *e, uint32_t i)
 		p->sl_turn.table = e->c.switch_sl_table;
 	if (!linked)
 		return 0;
-	if (dl_emu_link_rate(e->f, i, &p->rate)) {
-		dl_log(e->log, DL_LOG_ERROR,
-		       "emulation: \"%s\" port %u has no "
-		       "known speed or width",
-		       dl_fabric_node_name(e->f, port->node), port->num);
-		return -EINVAL;
-	}
+	if (dl_emu_link_rate(e->f, i, &p->rate))
+		return dl_fail(e->log, -EINVAL,
+			       "emulation: \"%s\" port %u has no "
+			       "known speed or width",
+			       dl_fabric_node_name(e->f, port->node), port->num);
 	delay = dl_emu_cable_delay(e->f, &e->c, i);
 	p->delay = delay <= UINT32_MAX ? delay : UINT32_MAX;
 	p->fcp_time = dl_emu_rate_time(p->rate, DL_LINK_FCP_SYMBOLS);
@@ -494,13 +491,11 @@ static int set_up_pairs(struct dl_emu *e)
 {
 	if (!e->c.pairs)
 		return 0;
-	if (e->nadapters > MAX_PAIR_ENDS) {
-		dl_log(e->log, DL_LOG_ERROR,
-		       "emulation: %u adapters are too many "
-		       "for statistics of pairs",
-		       e->nadapters);
-		return -E2BIG;
-	}
+	if (e->nadapters > MAX_PAIR_ENDS)
+		return dl_fail(e->log, -E2BIG,
+			       "emulation: %u adapters are too many "
+			       "for statistics of pairs",
+			       e->nadapters);
 	e->pairs = new_array(e, (size_t)e->nadapters * e->nadapters, sizeof(*e->pairs));
 	return e->pairs ? 0 : -ENOMEM;
 }

@@ -317,8 +317,7 @@ bool dl_emu_traffic_next(struct dl_emu_traffic *t, uint32_t flow, uint64_t now,
 
 static int traffic_refuse(const struct dl_log *log, uint32_t entry, const char *why)
 {
-	dl_log(log, DL_LOG_ERROR, "traffic entry %u: %s", entry + 1, why);
-	return -EINVAL;
+	return dl_fail(log, -EINVAL, "traffic entry %u: %s", entry + 1, why);
 }
 
 static bool traffic_is_source(const struct dl_emu_traffic_entry *e, uint32_t i,
@@ -470,12 +469,10 @@ int dl_emu_traffic_new(const struct dl_emu_traffic_spec *spec, const struct dl_l
 
 	for (uint32_t i = 0; !err && i < spec->nentries; i++)
 		err = traffic_check(spec, i, log);
-	if (!err && spec->pairs && most > FLOWS_MAX) {
-		dl_log(log, DL_LOG_ERROR,
-		       "traffic: congestion control takes a queue pair for each "
-		       "pair of adapters, which are too many here");
-		err = -EINVAL;
-	}
+	if (!err && spec->pairs && most > FLOWS_MAX)
+		err = dl_fail(log, -EINVAL,
+			      "traffic: congestion control takes a queue pair for each "
+			      "pair of adapters, which are too many here");
 	if (!err && (!t || !partner))
 		err = -ENOMEM;
 	if (err)

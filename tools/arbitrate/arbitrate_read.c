@@ -264,19 +264,16 @@ static int arbitrate_check_queues(const char *path, const struct dl_log *log,
 	for (unsigned int vl = 0; vl < DL_LINK_DATA_VLS; vl++) {
 		const struct arbitrate_refill *r = &e->queue[vl];
 
-		if (r->given && vl >= a->options.nvls) {
-			dl_log(log, DL_LOG_ERROR,
-			       "%s:%u: queue of VL %u: expected VLs 0 to %u, for vls is %u", path,
-			       r->line, vl, a->options.nvls - 1u, a->options.nvls);
-			return -EINVAL;
-		}
-		if (r->credits >= 0 && a->start.queue[vl].credits < 0) {
-			dl_log(log, DL_LOG_ERROR,
-			       "%s:%u: credits: VL %u has enough"
-			       " of them; expected a number in its queue at the start",
-			       path, r->line, vl);
-			return -EINVAL;
-		}
+		if (r->given && vl >= a->options.nvls)
+			return dl_fail(log, -EINVAL,
+				       "%s:%u: queue of VL %u: expected VLs 0 to %u, for vls is %u",
+				       path, r->line, vl, a->options.nvls - 1u, a->options.nvls);
+		if (r->credits >= 0 && a->start.queue[vl].credits < 0)
+			return dl_fail(
+				log, -EINVAL,
+				"%s:%u: credits: VL %u has enough of them; expected a number "
+				"in its queue at the start",
+				path, r->line, vl);
 	}
 	return 0;
 }
@@ -305,8 +302,7 @@ static int arbitrate_check(const char *path, const struct dl_log *log,
 		packets = a->stop_after;
 	if (err || packets <= PACKETS_MAX)
 		return err;
-	dl_log(log, DL_LOG_ERROR, "%s: expected at most %d packets in all", path, PACKETS_MAX);
-	return -EINVAL;
+	return dl_fail(log, -EINVAL, "%s: expected at most %d packets in all", path, PACKETS_MAX);
 }
 
 /* By `after`; those of the same packet stay in the order of the file. */

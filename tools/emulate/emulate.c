@@ -233,13 +233,11 @@ static int emulate_run_once(const struct tool *tool, const struct request *r,
 	if (!err && dl_emu_result_finding(&run->result))
 		*status = TOOL_EXIT_FINDING;
 	if (!err && !run->program && !dl_emu_totals(run->result.emu)->injected &&
-	    !emulate_interrupted()) {
-		dl_log(&tool->log, DL_LOG_ERROR,
-		       "%s: no packet was sent, so that nothing was seen: expected more load, "
-		       "or a longer duration",
-		       r->scenario);
-		err = -EINVAL;
-	}
+	    !emulate_interrupted())
+		err = dl_fail(&tool->log, -EINVAL,
+			      "%s: no packet was sent, so that nothing was seen: expected more "
+			      "load, or a longer duration",
+			      r->scenario);
 	dl_emu_result_free(&run->result);
 	while (emulate_interrupted() && sigwaitinfo(&ending, NULL) > 0)
 		continue;
@@ -258,18 +256,13 @@ static int emulate_run_sweep(const struct tool *tool, struct request *r,
 	uint32_t n;
 	int err;
 
-	if (!dl_emu_scenario_has_load(scenario, s->name)) {
-		dl_log(&tool->log, DL_LOG_ERROR,
-		       "%s: --sweep: expected an entry of traffic %s%s with a "
-		       "load",
-		       r->scenario, s->name ? "called " : "", s->name ? s->name : "");
-		return -EINVAL;
-	}
-	if (dl_emu_scenario_record(scenario)) {
-		dl_log(&tool->log, DL_LOG_ERROR, "%s: record does not go with --sweep",
-		       r->scenario);
-		return -EINVAL;
-	}
+	if (!dl_emu_scenario_has_load(scenario, s->name))
+		return dl_fail(&tool->log, -EINVAL,
+			       "%s: --sweep: expected an entry of traffic %s%s with a load",
+			       r->scenario, s->name ? "called " : "", s->name ? s->name : "");
+	if (dl_emu_scenario_record(scenario))
+		return dl_fail(&tool->log, -EINVAL, "%s: record does not go with --sweep",
+			       r->scenario);
 	s->show = tool_shows_progress(tool) && campaign_is_leader();
 	err = emulate_sweep(scenario, s, &points, &n);
 	/* One run at a time from now on, which as many threads as find enough to do share. */

@@ -65,9 +65,8 @@ int emulate_program(const struct tool *tool, const struct tool_input *in, const 
 	if (dl_emu_program_is_known(name)) {
 		err = dl_emu_program_make(name, h.n, &tool->log, &out->program);
 	} else if (!(from = strcmp(name, "-") ? fopen(name, "re") : stdin)) {
-		err = -errno;
-		dl_log(&tool->log, DL_LOG_ERROR, "cannot open %s: %s: expected a file, or %s", name,
-		       strerror(errno), dl_emu_program_forms);
+		err = dl_fail(&tool->log, -errno, "cannot open %s: %s: expected a file, or %s",
+			      name, strerror(errno), dl_emu_program_forms);
 	} else {
 		err = dl_emu_program_read(from, name, h.n, &tool->log, &out->program);
 		fclose(from);
@@ -83,36 +82,35 @@ void emulate_program_free(struct emulate_program *p)
 
 /* ---- results ------------------------------------------------------------- */
 
+static uint64_t emulate_queued(const struct emulate_run *r, uint32_t port)
+{
+	return dl_emu_port(r->result.emu, port)->queued_ps;
+}
+
 /* The outputs of switches that packets have waited for most, in falling order. */
 static json_t *emulate_waited_json(const struct emulate_run *r)
 {
 	const struct dl_fabric *f = r->fabric;
+	uint32_t most[CABLES + 1], n = 0, at;
 	json_t *list = json_array();
-	uint64_t above = UINT64_MAX, most;
-	uint32_t last = 0, port;
 
-	for (unsigned int k = 0; k < CABLES; k++) {
-		most = 0;
-		port = DL_NONE;
-		for (uint32_t i = 0; i < f->nports; i++) {
-			uint64_t queued = dl_emu_port(r->result.emu, i)->queued_ps;
+	for (uint32_t i = 0; i < f->nports; i++) {
+		uint64_t queued = emulate_queued(r, i);
 
-			if (f->nodes[f->ports[i].node].type == DL_FABRIC_SWITCH && queued > most &&
-			    (queued < above || (queued == above && i > last))) {
-				most = queued;
-				port = i;
-			}
-		}
-		if (port == DL_NONE)
-			break;
-		above = most;
-		last = port;
+		if (f->nodes[f->ports[i].node].type != DL_FABRIC_SWITCH || !queued)
+			continue;
+		for (at = n; at > 0 && emulate_queued(r, most[at - 1]) < queued; at--)
+			most[at] = most[at - 1];
+		most[at] = i;
+		n += n < CABLES;
+	}
+	for (uint32_t k = 0; k < n; k++)
 		json_array_append_new(
 			list, json_pack("{s:o, s:o, s:i, s:f}", "guid",
-					tool_json_guid(f, f->ports[port].node), "name",
-					json_string(dl_fabric_node_name(f, f->ports[port].node)),
-					"port", f->ports[port].num, "queued_ns", most / 1e3));
-	}
+					tool_json_guid(f, f->ports[most[k]].node), "name",
+					json_string(dl_fabric_node_name(f, f->ports[most[k]].node)),
+					"port", f->ports[most[k]].num, "queued_ns",
+					emulate_queued(r, most[k]) / 1e3));
 	return list;
 }
 

@@ -56,7 +56,7 @@ static void emulate_print_drops(const json_t *document, FILE *to)
 }
 
 /* The ports with the most time on the wire, in falling order. */
-static unsigned int emulate_find_busiest(const json_t *ports, const json_t *out[BUSIEST])
+static unsigned int emulate_find_busiest(const json_t *ports, const json_t *out[BUSIEST + 1])
 {
 	unsigned int n = 0, at;
 	const json_t *port;
@@ -64,16 +64,14 @@ static unsigned int emulate_find_busiest(const json_t *ports, const json_t *out[
 
 	json_array_foreach(ports, i, port)
 	{
-		long long busy = tool_int_at(port, "xmit_busy_ns");
+		json_int_t busy = tool_int_at(port, "xmit_busy_ns");
 
-		for (at = n; at > 0; at--)
-			if (tool_int_at(out[at - 1], "xmit_busy_ns") >= busy)
-				break;
-		if (!busy || at == BUSIEST)
+		if (!busy)
 			continue;
-		n += n < BUSIEST;
-		memmove(&out[at + 1], &out[at], (n - 1 - at) * sizeof(*out));
+		for (at = n; at > 0 && tool_int_at(out[at - 1], "xmit_busy_ns") < busy; at--)
+			out[at] = out[at - 1];
 		out[at] = port;
+		n += n < BUSIEST;
 	}
 	return n;
 }
@@ -82,7 +80,7 @@ static void emulate_print_busiest(const json_t *document, const struct emulate_r
 {
 	double now = 1e9 * json_number_value(tool_at(document, "sim_seconds"));
 	double time = now - json_number_value(tool_at(document, "counted_from_ns"));
-	const json_t *top[BUSIEST];
+	const json_t *top[BUSIEST + 1];
 	unsigned int n = emulate_find_busiest(tool_at(document, "ports"), top);
 
 	if (n)

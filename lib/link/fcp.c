@@ -2,8 +2,8 @@
 /*
  * The flow-control packet (rules C2, IBA 7.9.4).
  *
- * Fields are laid out in a table, most significant bit first: Op 4, FCTBS 12,
- * VL 4, FCCL 12.  The CRC covers these four bytes.
+ * Fields, most significant bit first: Op 4, FCTBS 12, VL 4, FCCL 12.  The CRC
+ * covers these four bytes.
  *
  * The CRC (IBA 7.8) takes the bytes in the order of the wire and within a
  * byte the least significant bit first, as Ethernet's does; so the shift
@@ -20,27 +20,6 @@
 
 #define POLYNOMIAL_REVERSED 0xD008 /* 100Bh */
 
-static const struct {
-	uint8_t shift, width;
-} layout[] = {
-	{ 28, 4 },  /* Op */
-	{ 16, 12 }, /* FCTBS */
-	{ 12, 4 },  /* VL */
-	{ 0, 12 },  /* FCCL */
-};
-
-enum { OP, FCTBS, VL, FCCL };
-
-static uint32_t fcp_field(unsigned int field, uint32_t value)
-{
-	return (value & ((1u << layout[field].width) - 1)) << layout[field].shift;
-}
-
-static uint32_t fcp_field_of(uint32_t word, unsigned int field)
-{
-	return word >> layout[field].shift & ((1u << layout[field].width) - 1);
-}
-
 uint16_t dl_link_crc16(const uint8_t *bytes, size_t n)
 {
 	uint32_t crc = 0xFFFF;
@@ -55,8 +34,8 @@ uint16_t dl_link_crc16(const uint8_t *bytes, size_t n)
 
 void dl_link_fcp_encode(const struct dl_link_fcp *fcp, uint8_t wire[DL_LINK_FCP_BYTES])
 {
-	uint32_t word = fcp_field(OP, fcp->op) | fcp_field(FCTBS, fcp->fctbs) |
-			fcp_field(VL, fcp->vl) | fcp_field(FCCL, fcp->fccl);
+	uint32_t word = (fcp->op & 0xFu) << 28 | (fcp->fctbs & 0xFFFu) << 16 |
+			(fcp->vl & 0xFu) << 12 | (fcp->fccl & 0xFFFu);
 	uint16_t crc;
 
 	for (unsigned int i = 0; i < 4; i++)
@@ -74,11 +53,11 @@ int dl_link_fcp_decode(const uint8_t wire[DL_LINK_FCP_BYTES], struct dl_link_fcp
 		return -EBADMSG;
 	for (unsigned int i = 0; i < 4; i++)
 		word = word << 8 | wire[i];
-	if (fcp_field_of(word, OP) > DL_LINK_FCP_INITIALISE || fcp_field_of(word, VL) == 15)
+	if (word >> 28 > DL_LINK_FCP_INITIALISE || (word >> 12 & 0xF) == DL_LINK_VL_SMP)
 		return -EPROTO;
-	out->op = fcp_field_of(word, OP);
-	out->fctbs = fcp_field_of(word, FCTBS);
-	out->vl = fcp_field_of(word, VL);
-	out->fccl = fcp_field_of(word, FCCL);
+	*out = (struct dl_link_fcp){ .op = word >> 28,
+				     .fctbs = word >> 16 & 0xFFF,
+				     .vl = word >> 12 & 0xF,
+				     .fccl = word & 0xFFF };
 	return 0;
 }

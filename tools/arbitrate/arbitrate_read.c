@@ -53,27 +53,36 @@ static int arbitrate_read_table(struct dl_yaml *s, const struct dl_yaml_node *va
 
 /* ---- queues ------------------------------------------------------------ */
 
-static int arbitrate_read_sizes(struct dl_yaml *s, const struct dl_yaml_node *list,
-				const char *what, struct arbitrate_refill *r)
+/* One size of bytes, or a list, of packets or of bytes. */
+static int arbitrate_read_sizes(struct dl_yaml *s, const struct dl_yaml_node *value,
+				const struct dl_setting *key, void *to)
 {
-	const struct dl_yaml_node *item;
+	struct arbitrate_refill *r = to;
+	bool list = dl_yaml_is_list(value);
+	size_t n = list ? dl_yaml_count(value) : 1;
 	int64_t size;
-	int err = 0;
-	size_t n = dl_yaml_count(list);
+	int err = list ? 0 : dl_yaml_number(s, value, key->name, 1, BYTES_MAX, &size);
 
-	if (r->sizes)
-		return dl_yaml_error(s, list,
+	if (err)
+		return err;
+	if (r->sizes && list)
+		return dl_yaml_error(s, value,
 				     "%s: expected only one list of sizes, of packets or of bytes",
-				     what);
+				     key->name);
+	if (r->sizes)
+		return dl_yaml_error(s, value,
+				     "bytes: expected none beside a list of sizes in packets");
 	if (!n || n > MANY)
-		return dl_yaml_error(s, list, "%s: expected 1 to %d sizes", what, MANY);
+		return dl_yaml_error(s, value, "%s: expected 1 to %d sizes", key->name, MANY);
 	r->sizes = malloc(n * sizeof(*r->sizes));
 	if (!r->sizes)
-		return dl_yaml_no_memory(s, list);
-	r->listed = true;
-	while (!err && (item = dl_yaml_item(s, list, r->nsizes))) {
-		err = dl_yaml_number(s, item, what, 1, BYTES_MAX, &size);
-		r->sizes[r->nsizes++] = size;
+		return dl_yaml_no_memory(s, value);
+	r->listed = list;
+	for (; !err && r->nsizes < n; r->nsizes++) {
+		if (list)
+			err = dl_yaml_number(s, dl_yaml_item(s, value, r->nsizes), key->name, 1,
+					     BYTES_MAX, &size);
+		r->sizes[r->nsizes] = size;
 	}
 	return err;
 }
@@ -84,36 +93,13 @@ static int arbitrate_read_packets(struct dl_yaml *s, const struct dl_yaml_node *
 	struct arbitrate_refill *r = to;
 
 	if (dl_yaml_is_list(value))
-		return arbitrate_read_sizes(s, value, key->name, r);
+		return arbitrate_read_sizes(s, value, key, to);
 	return dl_yaml_number(s, value, key->name, 0, MANY, &r->packets);
-}
-
-static int arbitrate_read_bytes(struct dl_yaml *s, const struct dl_yaml_node *value,
-				const struct dl_setting *key, void *to)
-{
-	struct arbitrate_refill *r = to;
-	int64_t size;
-	int err;
-
-	if (dl_yaml_is_list(value))
-		return arbitrate_read_sizes(s, value, key->name, r);
-	err = dl_yaml_number(s, value, key->name, 1, BYTES_MAX, &size);
-	if (err)
-		return err;
-	if (r->sizes)
-		return dl_yaml_error(s, value,
-				     "bytes: expected none beside a list of sizes in packets");
-	r->sizes = malloc(sizeof(*r->sizes));
-	if (!r->sizes)
-		return dl_yaml_no_memory(s, value);
-	r->sizes[0] = size;
-	r->nsizes = 1;
-	return 0;
 }
 
 static const struct dl_setting queue_keys[] = {
 	{ "packets", .read = arbitrate_read_packets },
-	{ "bytes", .read = arbitrate_read_bytes },
+	{ "bytes", .read = arbitrate_read_sizes },
 	{ "credits", DL_SETTING_NUMBER, DL_MEMBER(struct arbitrate_refill, credits), .max = MANY },
 	{ 0 }
 };

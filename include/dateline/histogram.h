@@ -51,9 +51,8 @@ static inline void dl_emu_histogram_add(struct dl_emu_histogram *h, uint64_t val
 	h->bucket[dl_emu_histogram_index(value)]++;
 }
 
-/* The smallest value of a bucket, and how many values it stands for. */
+/* The smallest value of a bucket; it stands for those below the next one's. */
 uint64_t dl_emu_histogram_lower(unsigned int bucket);
-uint64_t dl_emu_histogram_width(unsigned int bucket);
 
 /*
  * The value that `millionths` of all values do not exceed; 0 when there are

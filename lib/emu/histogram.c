@@ -10,13 +10,6 @@ uint64_t dl_emu_histogram_lower(unsigned int bucket)
 	return power ? (DL_EMU_HISTOGRAM_SUB + within) << (power - 1) : within;
 }
 
-uint64_t dl_emu_histogram_width(unsigned int bucket)
-{
-	unsigned int power = bucket >> DL_EMU_HISTOGRAM_BITS;
-
-	return power ? UINT64_C(1) << (power - 1) : 1;
-}
-
 uint64_t dl_emu_histogram_quantile(const struct dl_emu_histogram *h, uint32_t millionths)
 {
 	unsigned __int128 need = (unsigned __int128)h->count * millionths;
@@ -29,7 +22,8 @@ uint64_t dl_emu_histogram_quantile(const struct dl_emu_histogram *h, uint32_t mi
 		seen += h->bucket[b];
 		if (!h->bucket[b] || seen * 1000000 < need)
 			continue;
-		value = dl_emu_histogram_lower(b) + dl_emu_histogram_width(b) / 2;
+		value = dl_emu_histogram_lower(b);
+		value += (dl_emu_histogram_lower(b + 1) - value) / 2;
 		if (value < h->least)
 			value = h->least;
 		return value < h->largest ? value : h->largest;

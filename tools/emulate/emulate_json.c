@@ -53,11 +53,9 @@ static json_t *emulate_histogram_json(const struct dl_emu_histogram *h)
 
 	for (unsigned int i = 0; i < DL_EMU_HISTOGRAM_BUCKETS; i++)
 		if (h->bucket[i])
-			json_array_append_new(list, json_pack("[fI]",
-							      (dl_emu_histogram_lower(i) +
-							       dl_emu_histogram_width(i)) /
-								      1e3,
-							      (json_int_t)h->bucket[i]));
+			json_array_append_new(list,
+					      json_pack("[fI]", dl_emu_histogram_lower(i + 1) / 1e3,
+							(json_int_t)h->bucket[i]));
 	return list;
 }
 

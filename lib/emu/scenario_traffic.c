@@ -63,11 +63,13 @@ static int entry_mark(struct dl_yaml *y, const struct dl_yaml_node *item, const 
 	return err;
 }
 
-/* A list of adapters, in their order. */
+/* A list of adapters, in their order: sources or targets. */
 static int entry_read_adapters(struct dl_yaml *y, const struct dl_yaml_node *value,
-			       const struct dl_setting *key, struct dl_emu_scenario *s,
-			       const uint32_t **out, uint32_t *nout)
+			       const struct dl_setting *key, void *to)
 {
+	struct entry_reader *r = to;
+	struct dl_emu_scenario *s = r->scenario;
+	bool targets = key->offset == offsetof(struct entry_reader, entry.targets);
 	uint32_t n = s->traffic.nadapters, count = 0;
 	uint32_t *list = dl_arena_array(&s->arena, n + 1, sizeof(*list));
 	bool *in = calloc(n + 1, sizeof(*in));
@@ -86,27 +88,9 @@ static int entry_read_adapters(struct dl_yaml *y, const struct dl_yaml_node *val
 		if (in[a])
 			list[count++] = a;
 	free(in);
-	*out = list;
-	*nout = count;
+	*(targets ? &r->entry.targets : &r->entry.sources) = list;
+	*(targets ? &r->entry.ntargets : &r->entry.nsources) = count;
 	return err;
-}
-
-static int entry_read_sources(struct dl_yaml *y, const struct dl_yaml_node *value,
-			      const struct dl_setting *key, void *to)
-{
-	struct entry_reader *r = to;
-
-	return entry_read_adapters(y, value, key, r->scenario, &r->entry.sources,
-				   &r->entry.nsources);
-}
-
-static int entry_read_targets(struct dl_yaml *y, const struct dl_yaml_node *value,
-			      const struct dl_setting *key, void *to)
-{
-	struct entry_reader *r = to;
-
-	return entry_read_adapters(y, value, key, r->scenario, &r->entry.targets,
-				   &r->entry.ntargets);
 }
 
 /* ---- sizes, names, files ------------------------------------------------- */
@@ -213,8 +197,8 @@ static const struct dl_setting traffic_keys[] = {
 	{ "start_ns", NS, ENTRY(start), 0, DL_EMU_SCENARIO_NS_MAX },
 	{ "stop_ns", NS, ENTRY(stop), 0, DL_EMU_SCENARIO_NS_MAX },
 	{ "count", NUMBER, ENTRY(count), 1, INT32_MAX },
-	{ "sources", .read = entry_read_sources },
-	{ "targets", .read = entry_read_targets },
+	{ "sources", .read = entry_read_adapters, ENTRY(sources) },
+	{ "targets", .read = entry_read_adapters, ENTRY(targets) },
 	{ "fraction", DECIMAL, ENTRY(fraction), 0, DL_EMU_LOAD_ONE },
 	{ "by", NUMBER, ENTRY(by), 1, 65535 },
 	{ "group", NUMBER, ENTRY(mlid), 0xC000, 0xFFFE },

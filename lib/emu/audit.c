@@ -17,6 +17,7 @@
 #include "dateline/base.h"
 
 struct count {
+	const struct dl_emu *e;
 	uint64_t packets; /* tails, not counting those with copies */
 	uint64_t records;
 	uint32_t *used;	  /* units by input channel */
@@ -84,16 +85,11 @@ static void count_queues(const struct dl_emu *e, struct count *n)
 			count_packet(e, n, p, true);
 }
 
-struct audit {
-	const struct dl_emu *e;
-	struct count *n;
-};
-
 static void count_event(void *context, uint64_t time, uint32_t log, unsigned int kind,
 			uint64_t what)
 {
-	const struct dl_emu *e = ((struct audit *)context)->e;
-	struct count *n = ((struct audit *)context)->n;
+	struct count *n = context;
+	const struct dl_emu *e = n->e;
 	uint32_t id = what & DL_EMU_EV_PACKET;
 	uint32_t channel = dl_emu_event_channel(what);
 	const struct dl_emu_link_port *p = &e->ports[dl_emu_port_of(channel)];
@@ -142,7 +138,7 @@ static bool is_balanced(const struct dl_emu *e, uint32_t in, uint32_t used, uint
 int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log)
 {
 	uint32_t n = e->nports * DL_EMU_VLS;
-	struct count count = { .used = calloc(2 * (n + 1ul), sizeof(uint32_t)) };
+	struct count count = { .e = e, .used = calloc(2 * (n + 1ul), sizeof(uint32_t)) };
 	uint64_t in_flight = 0, live = 0;
 	bool broken;
 
@@ -156,7 +152,7 @@ int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log)
 
 		in_flight += t->injected - t->delivered - t->dropped;
 		live += shard->stock.live;
-		dl_emu_events_each(&shard->events, count_event, &(struct audit){ e, &count });
+		dl_emu_events_each(&shard->events, count_event, &count);
 	}
 	broken = dl_broken(log, count.packets == in_flight) ||
 		 dl_broken(log, count.records == live);

@@ -96,6 +96,18 @@ static inline void packet_end(struct dl_emu *e, uint32_t packet)
 	dl_emu_recycle(e, packet);
 }
 
+/* What a packet's end is, to whoever wants to know. */
+static void report_end(const struct dl_emu *e, enum dl_emu_step_kind kind, uint32_t packet,
+		       uint32_t port, enum dl_emu_drop cause)
+{
+	struct dl_emu_step s = { .kind = kind,
+				 .vl = dl_emu_vl_of(e->packets[packet].in),
+				 .cause = cause };
+
+	if (e->numbers)
+		dl_emu_report_step(e, &s, packet, port);
+}
+
 /* The port's counter that IBA 16.1.3.5 has for it, if there is one. */
 static void count_drop(struct dl_emu *e, const struct dl_emu_pkt *pk, enum dl_emu_drop cause)
 {
@@ -139,12 +151,7 @@ void dl_emu_lose(struct dl_emu *e, uint32_t packet, enum dl_emu_drop cause)
 	e->totals.dropped++;
 	e->totals.drops[cause]++;
 	count_drop(e, &e->packets[packet], cause);
-	if (e->numbers)
-		dl_emu_report_step(e,
-				   &(struct dl_emu_step){ .kind = DL_EMU_STEP_DROPPED,
-							  .vl = dl_emu_vl_of(e->packets[packet].in),
-							  .cause = cause },
-				   packet, dl_emu_port_of(e->packets[packet].in));
+	report_end(e, DL_EMU_STEP_DROPPED, packet, dl_emu_port_of(e->packets[packet].in), cause);
 	packet_end(e, packet);
 }
 
@@ -201,11 +208,7 @@ void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port)
 	dl_emu_histogram_add(&level->network, e->now - from->injected);
 	if (e->pairs)
 		count_pair(e, from, port);
-	if (e->numbers)
-		dl_emu_report_step(e,
-				   &(struct dl_emu_step){ .kind = DL_EMU_STEP_DELIVERED,
-							  .vl = dl_emu_vl_of(pk->in) },
-				   packet, port);
+	report_end(e, DL_EMU_STEP_DELIVERED, packet, port, 0);
 	if (from->marked)
 		dl_emu_tell_flow(e, from->flow, DL_EMU_EV_BECN);
 	if (e->source.program && from->flow >= e->source.first)
@@ -235,11 +238,6 @@ void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port)
 void dl_emu_deliver_ack(struct dl_emu *e, uint32_t packet, uint32_t port)
 {
 	e->totals.delivered++;
-	if (e->numbers)
-		dl_emu_report_step(
-			e,
-			&(struct dl_emu_step){ .kind = DL_EMU_STEP_DELIVERED,
-					       .vl = dl_emu_vl_of(e->packets[packet].in) },
-			packet, port);
+	report_end(e, DL_EMU_STEP_DELIVERED, packet, port, 0);
 	dl_emu_recycle(e, packet);
 }

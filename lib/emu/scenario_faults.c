@@ -22,14 +22,14 @@ enum { LINK_DOWN, LOSE_FCP, CORRUPT_FCP, DAMAGE, STOP_DRAINING, SLOW_RECEIVER, T
 /* What a kind does to a port when it begins and when it ends. */
 static const struct {
 	enum dl_emu_fault_kind begin, end;
-} kinds[] = { [LINK_DOWN] = { DL_EMU_LINK_DOWN, DL_EMU_LINK_UP },
-	      [LOSE_FCP] = { DL_EMU_FCP_LOSS, DL_EMU_FCP_LOSS },
-	      [CORRUPT_FCP] = { DL_EMU_FCP_CORRUPT, DL_EMU_FCP_CORRUPT },
-	      [DAMAGE] = { DL_EMU_DATA_CORRUPT, DL_EMU_DATA_CORRUPT },
-	      [SLOW_RECEIVER] = { DL_EMU_DRAIN_RATE, DL_EMU_DRAIN_RATE },
-	      [STOP_DRAINING] = { DL_EMU_DRAIN_STOP, DL_EMU_DRAIN_START },
-	      [TABLES] = { 0 },
-	      [REWRITE] = { 0 } };
+} kinds[REWRITE + 1] = {
+	[LINK_DOWN] = { DL_EMU_LINK_DOWN, DL_EMU_LINK_UP },
+	[LOSE_FCP] = { DL_EMU_FCP_LOSS, DL_EMU_FCP_LOSS },
+	[CORRUPT_FCP] = { DL_EMU_FCP_CORRUPT, DL_EMU_FCP_CORRUPT },
+	[DAMAGE] = { DL_EMU_DATA_CORRUPT, DL_EMU_DATA_CORRUPT },
+	[SLOW_RECEIVER] = { DL_EMU_DRAIN_RATE, DL_EMU_DRAIN_RATE },
+	[STOP_DRAINING] = { DL_EMU_DRAIN_STOP, DL_EMU_DRAIN_START },
+};
 
 /* A fault while it is read. */
 struct fault_reader {

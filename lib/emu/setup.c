@@ -381,24 +381,18 @@ static int set_up_losses(struct dl_emu *e)
 	return e->losses ? 0 : -ENOMEM;
 }
 
-static int set_up_marks(struct dl_emu *e)
+static int set_up_channels(struct dl_emu *e)
 {
-	if (!e->c.congestion.threshold)
-		return 0;
-	e->marks = new_array(e, e->nports * (size_t)DL_EMU_VLS, sizeof(*e->marks));
-	return e->marks ? 0 : -ENOMEM;
-}
+	uint32_t n = e->nports * DL_EMU_VLS;
+	bool marks = e->c.congestion.threshold;
 
-static int set_up_worms(struct dl_emu *e)
-{
-	if (!e->mode.worms)
-		return 0;
-	e->worm = new_array(e, e->nports * (size_t)DL_EMU_VLS, sizeof(*e->worm));
-	if (!e->worm)
-		return -ENOMEM;
-	for (uint32_t c = 0; c < e->nports * DL_EMU_VLS; c++)
+	if (marks)
+		e->marks = new_array(e, n, sizeof(*e->marks));
+	if (e->mode.worms)
+		e->worm = new_array(e, n, sizeof(*e->worm));
+	for (uint32_t c = 0; e->worm && c < n; c++)
 		e->worm[c].owner = e->worm[c].bound = DL_EMU_NIL;
-	return 0;
+	return (e->marks || !marks) && (e->worm || !e->mode.worms) ? 0 : -ENOMEM;
 }
 
 /*
@@ -576,10 +570,10 @@ static int set_up_switches(struct dl_emu *e)
 
 /* Each needs what those before it have set up. */
 static int (*const set_up[])(struct dl_emu *e) = {
-	number_ports,	 set_up_terms,	 set_up_mode,	set_up_ports,
-	set_up_losses,	 set_up_packets, set_up_worms,	set_up_marks,
-	set_up_switches, dl_emu_voq_new, set_up_routes, dl_emu_program_ports,
-	set_up_adapters, dl_emu_rc_new,	 set_up_pairs,	dl_emu_set_up_shards,
+	number_ports,	set_up_terms,	set_up_mode,	      set_up_ports,
+	set_up_losses,	set_up_packets, set_up_channels,      set_up_switches,
+	dl_emu_voq_new, set_up_routes,	dl_emu_program_ports, set_up_adapters,
+	dl_emu_rc_new,	set_up_pairs,	dl_emu_set_up_shards,
 };
 
 int dl_emu_new(const struct dl_tables *t, const struct dl_emu_config *c,

@@ -89,8 +89,8 @@ static bool campaign_finish(struct job *j, uint64_t i, int err)
 static void campaign_work(void *context)
 {
 	struct job *j = context;
-	void *worker = NULL;
-	int err = j->c.start(j->c.shared, &worker);
+	void *worker = j->c.start ? NULL : j->c.shared;
+	int err = j->c.start ? j->c.start(j->c.shared, &worker) : 0;
 	bool more = !err;
 
 	while (more && !interrupted) {
@@ -102,7 +102,7 @@ static void campaign_work(void *context)
 		err = j->c.run(worker, i, j->results + i * j->c.result_size);
 		more = campaign_finish(j, i, err);
 	}
-	if (worker)
+	if (worker && j->c.stop)
 		j->c.stop(worker);
 	pthread_mutex_lock(&j->lock);
 	if (!worker && err && !j->err)

@@ -20,7 +20,7 @@ struct campaign {
 	unsigned int threads; /* 0: one for each core */
 	void *shared;	      /* read-only for the workers */
 
-	/* One worker a thread.  0 or a negative errno. */
+	/* One worker a thread: 0 or a negative errno.  NULL: `shared` is all that it needs. */
 	int (*start)(void *shared, void **worker);
 	void (*stop)(void *worker);
 

@@ -30,18 +30,6 @@ static bool emulate_sweep_watch(void *context, struct dl_emu *emu, uint64_t end)
 	return campaign_is_interrupted();
 }
 
-/* Workers keep nothing from one point to the next. */
-static int emulate_sweep_start(void *shared, void **worker)
-{
-	*worker = shared;
-	return 0;
-}
-
-static void emulate_sweep_stop(void *worker)
-{
-	(void)worker;
-}
-
 static int emulate_sweep_run_point(void *worker, uint64_t item, void *result)
 {
 	const struct job *j = worker;
@@ -64,8 +52,6 @@ int emulate_sweep(const struct dl_emu_scenario *scenario, const struct emulate_s
 		.result_size = sizeof(**out),
 		.threads = s->threads,
 		.shared = &j,
-		.start = emulate_sweep_start,
-		.stop = emulate_sweep_stop,
 		.run = emulate_sweep_run_point,
 		.shown = s->show ? "points" : NULL,
 	};

@@ -44,11 +44,6 @@ static inline uint32_t dl_emu_event_channel(uint64_t what)
 	return what >> DL_EMU_EV_CHANNEL;
 }
 
-static inline uint32_t dl_emu_event_port(uint64_t what)
-{
-	return what >> (DL_EMU_EV_CHANNEL + 4);
-}
-
 static inline void dl_emu_at(struct dl_emu *e, uint64_t time, enum dl_emu_log log,
 			     enum dl_emu_event_kind kind, uint64_t what)
 {

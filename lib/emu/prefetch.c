@@ -49,7 +49,7 @@ static inline uint32_t prefetch_channel_of(const struct dl_emu *e, uint64_t key)
 
 static inline const struct dl_emu_link_port *prefetch_port_of(const struct dl_emu *e, uint64_t key)
 {
-	return &e->ports[dl_emu_event_port(dl_emu_events_what(&e->events, key))];
+	return &e->ports[dl_emu_port_of(prefetch_channel_of(e, key))];
 }
 
 static inline uint32_t prefetch_packet_of(uint64_t key)

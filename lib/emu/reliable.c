@@ -469,8 +469,8 @@ int dl_emu_rc_new(struct dl_emu *e)
 {
 	if (!e->c.retries.timeout_ps)
 		return 0;
-	e->senders = calloc(e->source.nflows + 1ul, sizeof(*e->senders));
-	e->receivers = calloc(e->nadapters + 1ul, sizeof(*e->receivers));
+	e->senders = dl_arena_array(&e->arena, e->source.nflows + 1ul, sizeof(*e->senders));
+	e->receivers = dl_arena_array(&e->arena, e->nadapters + 1ul, sizeof(*e->receivers));
 	return e->senders && e->receivers ? 0 : -ENOMEM;
 }
 
@@ -485,6 +485,4 @@ void dl_emu_rc_free(struct dl_emu *e)
 		free(e->receivers[a].expected);
 		free(e->receivers[a].acks);
 	}
-	free(e->senders);
-	free(e->receivers);
 }

@@ -95,7 +95,7 @@ static int set_up_shard(struct dl_emu *e, uint32_t number, unsigned int shift)
 	s->number = number;
 	s->stock.recycled = DL_EMU_NIL;
 	for (unsigned int i = 0; i < 2; i++) {
-		s->mail.box[i] = calloc(e->split.n, sizeof(*s->mail.box[i]));
+		s->mail.box[i] = dl_arena_array(&e->arena, e->split.n, sizeof(*s->mail.box[i]));
 		if (!s->mail.box[i])
 			return -ENOMEM;
 	}
@@ -186,8 +186,6 @@ void dl_emu_free_shards(struct dl_emu *e)
 		for (uint32_t k = 0; k < 2 * e->split.n; k++)
 			if (s->mail.box[k % 2])
 				free(s->mail.box[k % 2][k / 2].mail);
-		free(s->mail.box[0]);
-		free(s->mail.box[1]);
 		free(s->mail.notes);
 		dl_emu_events_free(&s->events);
 		if (i)

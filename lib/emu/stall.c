@@ -61,7 +61,7 @@ static void stall_visit(void *context, uint64_t time, uint32_t log, unsigned int
 			uint64_t what)
 {
 	struct stall_count *c = context;
-	const struct dl_emu_link_port *p = &c->e->ports[dl_emu_event_port(what)];
+	const struct dl_emu_link_port *p = &c->e->ports[dl_emu_port_of(dl_emu_event_channel(what))];
 
 	(void)time, (void)log;
 	if (kind != DL_EMU_EV_CREDIT)

@@ -21,7 +21,7 @@
 
 struct queue {
 	uint32_t *bytes; /* of each packet that ever arrived */
-	uint32_t head, n;
+	uint32_t head, n, cap;
 	int64_t credits; /* blocks; -1: always enough */
 	uint32_t dropped;
 };
@@ -52,16 +52,12 @@ struct port {
 
 static int arbitrate_enqueue(struct queue *q, const struct arbitrate_refill *r)
 {
-	uint32_t *more;
-
 	if (r->credits >= 0)
 		q->credits += r->credits;
 	if (r->packets <= 0)
 		return 0;
-	more = realloc(q->bytes, (q->n + r->packets) * sizeof(*more));
-	if (!more)
+	if (!dl_array_room(q->bytes, q->n, r->packets, &q->cap))
 		return -ENOMEM;
-	q->bytes = more;
 	for (int64_t i = 0; i < r->packets; i++)
 		q->bytes[q->n++] = r->nsizes ? r->sizes[i % r->nsizes] : DEFAULT_BYTES;
 	return 0;

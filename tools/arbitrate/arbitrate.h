@@ -44,7 +44,7 @@ struct arbitrate_scenario {
 	struct dl_link_arb_options options;
 	int64_t stop_after, power_up_seed; /* -1: not given */
 	struct arbitrate_event *events;	   /* in the order of happening */
-	uint32_t nevents;
+	uint32_t nevents, events_cap;
 };
 
 /* Read and check a scenario, to be freed in any case.  0 or a negative errno, reported. */

@@ -178,14 +178,13 @@ static void arbitrate_init_event(struct arbitrate_event *e, uint32_t order)
 
 static struct arbitrate_event *arbitrate_add_event(struct arbitrate_scenario *a)
 {
-	struct arbitrate_event *more = realloc(a->events, (a->nevents + 1) * sizeof(*more));
+	struct arbitrate_event *event;
 
-	if (!more)
+	if (!dl_array_room(a->events, a->nevents, 1, &a->events_cap))
 		return NULL;
-	a->events = more;
-	more += a->nevents;
-	arbitrate_init_event(more, ++a->nevents);
-	return more;
+	event = &a->events[a->nevents++];
+	arbitrate_init_event(event, a->nevents);
+	return event;
 }
 
 static int arbitrate_read_events(struct dl_yaml *s, const struct dl_yaml_node *value,

@@ -20,11 +20,6 @@
 #include "emu/run.h"
 #include "dateline/base.h"
 
-static int refuse_fault(const struct dl_emu *e, const char *why)
-{
-	return dl_fail(e->log, -EINVAL, "emulation: %s", why);
-}
-
 /* ---- links ------------------------------------------------------------- */
 
 static void port_down(struct dl_emu *e, uint32_t port)
@@ -196,7 +191,7 @@ static int slow_down(struct dl_emu *e, const struct dl_emu_fault *fault, uint32_
 	struct dl_emu_adapter *a;
 
 	if (e->ports[port].adapter == DL_EMU_NIL)
-		return refuse_fault(e, "only an adapter's port can stop draining");
+		return dl_emu_refuse(e->log, "only an adapter's port can stop draining");
 	a = &e->adapters[e->ports[port].adapter];
 	if (fault->kind == DL_EMU_DRAIN_RATE)
 		a->rate = fault->rate;
@@ -214,9 +209,9 @@ static int apply_fault(struct dl_emu *e, const struct dl_emu_fault *fault)
 	if (fault->port < e->f->nports)
 		port = e->own_port[fault->port];
 	if (port == DL_EMU_NIL || e->ports[port].peer == DL_EMU_NIL)
-		return refuse_fault(e, "a fault needs a port with a cable");
+		return dl_emu_refuse(e->log, "a fault needs a port with a cable");
 	if (fault->rate > 1000000)
-		return refuse_fault(e, "a rate is at most 1000000 millionths");
+		return dl_emu_refuse(e->log, "a rate is at most 1000000 millionths");
 	loss = &e->losses[port];
 	peer = e->ports[port].peer;
 	switch (fault->kind) {
@@ -267,7 +262,7 @@ static int match_ports(struct dl_emu *e, const struct dl_fabric *there, uint32_t
 			ports[f->nodes[n].first_port + i] = same ? there->nodes[m].first_port + i :
 								   DL_NONE;
 	}
-	return found ? 0 : refuse_fault(e, "the new tables are for another fabric");
+	return found ? 0 : dl_emu_refuse(e->log, "the new tables are for another fabric");
 }
 
 int dl_emu_swap_tables(struct dl_emu *e, const struct dl_tables *t)

@@ -169,13 +169,6 @@ static bool record_wants(struct dl_emu_recorder *r, const struct dl_emu_step *st
 	return false;
 }
 
-static int record_by_number(const void *key, const void *at)
-{
-	uint32_t a = *(const uint32_t *)key, b = *(const uint32_t *)at;
-
-	return a < b ? -1 : a > b;
-}
-
 static void record_keep(struct dl_emu_recorder *r, struct dl_emu_steps *list,
 			const struct dl_emu_step *step)
 {
@@ -192,6 +185,7 @@ static void record_keep(struct dl_emu_recorder *r, struct dl_emu_steps *list,
 void dl_emu_record_step(struct dl_emu_recorder *r, const struct dl_emu_step *step)
 {
 	const struct dl_emu_scenario *s = r->scenario;
+	uint32_t at;
 
 	if (s->record && step->at >= s->record_from && step->at < s->record_to)
 		record_keep(r, r->recorded, step);
@@ -203,8 +197,8 @@ void dl_emu_record_step(struct dl_emu_recorder *r, const struct dl_emu_step *ste
 		else
 			r->numbers[r->nnumbers++] = step->packet;
 	}
-	if (r->nnumbers &&
-	    bsearch(&step->packet, r->numbers, r->nnumbers, sizeof(*r->numbers), record_by_number))
+	at = dl_array_count_before(i, r->nnumbers, r->numbers[i] < step->packet);
+	if (at < r->nnumbers && r->numbers[at] == step->packet)
 		record_keep(r, r->watched, step);
 }
 

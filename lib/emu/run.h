@@ -13,7 +13,8 @@ bool dl_emu_goes_on(const struct dl_emu *e);
 /* Is it time, between two events, to ask, and is nothing left but timers? */
 bool dl_emu_pauses(const struct dl_emu *e, uint64_t before, uint64_t after);
 
-/* setup.c */
+/* setup.c: report why something cannot be.  -EINVAL. */
+int dl_emu_refuse(const struct dl_log *log, const char *why);
 uint32_t dl_emu_least_buffer(const struct dl_emu_config *c); /* that can promise one packet */
 unsigned int dl_emu_bucket_bits(const struct dl_emu *e);     /* with one thread */
 /* With its tables. */

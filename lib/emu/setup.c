@@ -48,7 +48,7 @@ void dl_emu_config_init(struct dl_emu_config *c)
 
 /* ---- is it possible? --------------------------------------------------- */
 
-static int refuse_setup(const struct dl_log *log, const char *why)
+int dl_emu_refuse(const struct dl_log *log, const char *why)
 {
 	return dl_fail(log, -EINVAL, "emulation: %s", why);
 }
@@ -64,34 +64,34 @@ uint32_t dl_emu_least_buffer(const struct dl_emu_config *c)
 static int check_config(const struct dl_emu_config *c, const struct dl_log *log)
 {
 	if (c->mtu < 256 || c->mtu > 4096)
-		return refuse_setup(log, "the MTU must be 256 to 4096 bytes");
+		return dl_emu_refuse(log, "the MTU must be 256 to 4096 bytes");
 	if (c->switching == DL_EMU_WORMHOLE && (!c->flit || c->flit % 64 || c->flit > 4096))
-		return refuse_setup(log, "flits must be a multiple of 64 bytes, at "
-					 "most 4096");
+		return dl_emu_refuse(log, "flits must be a multiple of 64 bytes, at "
+					  "most 4096");
 	if (c->buffer > DL_EMU_BUFFER_MAX ||
 	    (c->flow_control == DL_LINK_CREDIT_PCIE && c->buffer > DL_LINK_CREDIT_WINDOW))
-		return refuse_setup(log, "the buffer of a VL holds at most 32767 blocks, "
-					 "or 2048 packets");
+		return dl_emu_refuse(log, "the buffer of a VL holds at most 32767 blocks, "
+					  "or 2048 packets");
 	if (!c->chunk || (c->flow_control == DL_LINK_CREDIT_PCIE && c->chunk > 1))
-		return refuse_setup(log, "chunks of several blocks need flow control iba");
+		return dl_emu_refuse(log, "chunks of several blocks need flow control iba");
 	if (c->buffer < dl_emu_least_buffer(c))
-		return refuse_setup(log, "the buffer of a VL cannot promise one packet");
+		return dl_emu_refuse(log, "the buffer of a VL cannot promise one packet");
 	if (c->queues == DL_EMU_VOQ && c->switching == DL_EMU_WORMHOLE)
-		return refuse_setup(log, "virtual output queues do not go with wormhole "
-					 "switching");
+		return dl_emu_refuse(log, "virtual output queues do not go with wormhole "
+					  "switching");
 	if (c->congestion.threshold &&
 	    (c->switching == DL_EMU_WORMHOLE || c->congestion.threshold > 15 ||
 	     c->congestion.limit >= DL_EMU_CCT_MAX || !c->congestion.timer_ps))
-		return refuse_setup(log, "congestion control needs a threshold of at most 15, a "
-					 "limit below 128 and a timer, and no wormhole switching");
+		return dl_emu_refuse(log, "congestion control needs a threshold of at most 15, a "
+					  "limit below 128 and a timer, and no wormhole switching");
 	if (c->retries.timeout_ps && (c->switching == DL_EMU_WORMHOLE || !c->retries.ack_packets))
-		return refuse_setup(log, "reliable connections need acknowledgements, and no "
-					 "wormhole switching");
+		return dl_emu_refuse(log, "reliable connections need acknowledgements, and no "
+					  "wormhole switching");
 	if (!c->smp_buffer)
-		return refuse_setup(log, "VL 15 needs room for one packet");
+		return dl_emu_refuse(log, "VL 15 needs room for one packet");
 	if ((c->sl_table && c->sl_table->n > DL_EMU_SL_ENTRIES_MAX) ||
 	    (c->switch_sl_table && c->switch_sl_table->n > DL_EMU_SL_ENTRIES_MAX))
-		return refuse_setup(log, "the SL table is too long");
+		return dl_emu_refuse(log, "the SL table is too long");
 	return 0;
 }
 
@@ -101,8 +101,8 @@ static int check_flows(const struct dl_fabric *f, const struct dl_emu_source *s,
 	for (uint32_t i = 0; i < s->nflows; i++)
 		if (s->port[i] >= f->nports || !dl_fabric_is_end_port(f, s->port[i]) ||
 		    !f->ports[s->port[i]].num)
-			return refuse_setup(log, "a flow starts at a port that is "
-						 "not an adapter's");
+			return dl_emu_refuse(log, "a flow starts at a port that is "
+						  "not an adapter's");
 	return 0;
 }
 
@@ -300,7 +300,8 @@ static int number_ports(struct dl_emu *e)
 		else
 			e->own_port[i] = DL_EMU_NIL;
 	}
-	return e->nports < DL_EMU_PORTS_MAX ? 0 : refuse_setup(e->log, "more than a million ports");
+	return e->nports < DL_EMU_PORTS_MAX ? 0 :
+					      dl_emu_refuse(e->log, "more than a million ports");
 }
 
 static void set_up_vls(struct dl_emu *e, struct dl_emu_link_port *p)

@@ -221,10 +221,11 @@ static inline enum dl_link_kind dl_link_arbiter_pick(struct dl_link_arbiter *a, 
 {
 	if (!smp && !fcp)
 		return dl_link_arbiter_pick_data(a, sendable, out);
-	*out = (struct dl_link_pick){ .kind = smp ? DL_LINK_SMP : DL_LINK_FCP,
-				      .vl = smp ? DL_LINK_VL_SMP : 0,
-				      .side = DL_LINK_ARB_NONE };
-	return out->kind;
+	out->kind = smp ? DL_LINK_SMP : DL_LINK_FCP;
+	out->vl = smp ? DL_LINK_VL_SMP : 0;
+	out->side = DL_LINK_ARB_NONE;
+	out->entry = 0;
+	return smp ? DL_LINK_SMP : DL_LINK_FCP;
 }
 
 /*

@@ -183,7 +183,7 @@ struct dl_emu_message {
 	uint8_t level;	 /* QoS level: adds bit 3 to the path SL */
 	uint8_t sl;	 /* DL_TABLES_NO_SL: the path SL of the tables */
 	bool smp;	 /* one management packet on VL 15 */
-	uint32_t number; /* of a program's */
+	uint32_t number; /* of a program's: for source.arrived() */
 };
 
 /* A packet that has arrived, or (dropped) never will. */
@@ -269,10 +269,19 @@ struct dl_emu_source {
 	void (*step)(void *context, const struct dl_emu_step *s);
 	/*
 	 * A program, or NULL.  Its flows, from `first` on, may have no message for a
-	 * while.  What is wrong is left in the emulation.
+	 * while.  What is wrong is left in the emulation.  Called by the thread that
+	 * emulates the adapter concerned:
 	 */
 	struct dl_emu_program *program;
 	uint32_t first;
+	void (*begin)(struct dl_emu_program *p, struct dl_emu *emu); /* once, at the start */
+	/* The time of an event of the program has come. */
+	void (*due)(struct dl_emu_program *p, struct dl_emu *emu, uint64_t what);
+	/* The last bit of a flow's oldest message has left. */
+	void (*sent)(struct dl_emu_program *p, struct dl_emu *emu, uint32_t flow);
+	/* Bytes of a message with this number have come to a port. */
+	void (*arrived)(struct dl_emu_program *p, struct dl_emu *emu, uint32_t flow, uint32_t port,
+			uint32_t number, uint32_t bytes);
 };
 
 /* ---- running ----------------------------------------------------------- */

@@ -7,34 +7,25 @@
 
 /* ---- calls upwards ----------------------------------------------------- */
 
-/*
- * The only ones.  The layers, from below: events.c and slarb.c; packet.c and mail.c;
- * transmit.c, one end of a link; forward.c, adapter.c and prefetch.c, switches and
- * adapters; hop.c; all that sets up, runs and examines an emulation (run.h); programs.
- * A file includes the headers of its own layer and of those below (test/doc/text.bats).
- */
+static inline void dl_emu_transmit(struct dl_emu *e, struct dl_emu_link_port *p)
+{
+	e->handlers->transmit(e, p);
+}
 
-/* A port may have something to send, and its link may be free. */
-void dl_emu_transmit(struct dl_emu *e, struct dl_emu_link_port *p);
-/* A packet asks for its output. */
-void dl_emu_ask(struct dl_emu *e, uint32_t packet, uint32_t out);
-/* Units of a buffer are free again. */
-void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units);
-/* Is there credit worth a flow-control packet? */
-void dl_emu_report(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl);
+static inline void dl_emu_ask(struct dl_emu *e, uint32_t packet, uint32_t out)
+{
+	e->handlers->ask(e, packet, out);
+}
 
-/* audit.c: do the laws of conservation hold?  O(everything).  0 or -EPROTO. */
-int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log);
+static inline void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units)
+{
+	e->handlers->release(e, in, units);
+}
 
-/* program.c, by the thread that emulates the adapter concerned: it begins; */
-void dl_emu_program_begin(struct dl_emu_program *p, struct dl_emu *e);
-/* the time of one of its events has come; */
-void dl_emu_program_due(struct dl_emu_program *p, struct dl_emu *e, uint64_t what);
-/* the last bit of a flow's oldest message has left; */
-void dl_emu_program_sent(struct dl_emu_program *p, struct dl_emu *e, uint32_t flow);
-/* bytes of a message with this number have come to a port of the fabric. */
-void dl_emu_program_arrived(struct dl_emu_program *p, struct dl_emu *e, uint32_t flow,
-			    uint32_t port, uint32_t number, uint32_t bytes);
+static inline void dl_emu_report(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl)
+{
+	e->handlers->report(e, p, vl);
+}
 
 /* ---- small things ------------------------------------------------------ */
 

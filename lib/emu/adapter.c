@@ -448,7 +448,7 @@ void dl_emu_left_adapter(struct dl_emu *e, struct dl_emu_link_port *p)
 	}
 	a->free_sls |= a->vl_sls[p->sending_vl];
 	if (p->sending_what != DL_EMU_NIL && is_program_flow(e, p->sending_what))
-		dl_emu_program_sent(e->source.program, e, p->sending_what);
+		e->source.sent(e->source.program, e, p->sending_what);
 	else if (p->sending_what != DL_EMU_NIL)
 		dl_emu_message_at(e, e->now, p->sending_what, DL_EMU_EV_ENDED);
 	dl_emu_fill(e, a);

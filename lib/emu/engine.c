@@ -33,7 +33,7 @@
  * Method.  Discrete events (events.h).  A packet costs two events a hop, that
  * it can be looked at and that its tail has left; flow-control packets only
  * those that something waits for, and that delay others.  The files form layers,
- * which access.h lists.
+ * which state.h lists.
  *
  * Invariants, checked by audit.c when a run comes to rest, and in a debug build
  * (configure --enable-debug) after every event: injected = delivered + dropped + in flight; for
@@ -118,7 +118,7 @@ static void begin_run(struct dl_emu *e)
 		dl_emu_transmit(shard, &e->ports[e->adapters[a].port]);
 	}
 	if (e->source.program)
-		dl_emu_program_begin(e->source.program, e);
+		e->source.begin(e->source.program, e);
 	e->look.next = e->c.check_ps ? e->c.check_ps : DL_EMU_NEVER;
 }
 

@@ -59,7 +59,7 @@ HOT void ask_output(struct dl_emu *e, uint32_t packet, uint32_t out, enum hop_ki
 		send_next(e, p, plain);
 }
 
-void dl_emu_ask(struct dl_emu *e, uint32_t packet, uint32_t out)
+static void ask_any(struct dl_emu *e, uint32_t packet, uint32_t out)
 {
 	ask_output(e, packet, out, e->mode.plain);
 }
@@ -180,17 +180,18 @@ HOT void transmit_if_free(struct dl_emu *e, struct dl_emu_link_port *p, enum hop
 	}
 }
 
-void dl_emu_release(struct dl_emu *e, uint32_t in, uint32_t units)
+static void release_any(struct dl_emu *e, uint32_t in, uint32_t units)
 {
 	release_room(e, &e->ports[dl_emu_port_of(in)], dl_emu_vl_of(in), units, e->mode.plain);
 }
 
-void dl_emu_report(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl)
+static void report_any(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl)
 {
 	maybe_report(e, p, vl, e->mode.plain);
 }
 
-void dl_emu_transmit(struct dl_emu *e, struct dl_emu_link_port *p)
+/* Does a port have something to send, and is its link free?  Then send. */
+static void transmit_any(struct dl_emu *e, struct dl_emu_link_port *p)
 {
 	transmit_if_free(e, p, e->mode.plain);
 }
@@ -264,7 +265,7 @@ APART void dispatch_rare(struct dl_emu *e, enum dl_emu_event_kind kind, uint64_t
 		dl_emu_message(e, what);
 		break;
 	case DL_EMU_EV_DUE:
-		dl_emu_program_due(e->source.program, e, what);
+		e->source.due(e->source.program, e, what);
 		break;
 	case DL_EMU_EV_QP_SWITCHED:
 		dl_emu_qp_switched(e, packet);
@@ -321,8 +322,8 @@ HOT void serve_events(struct dl_emu *e, uint64_t end, enum hop_kind plain)
 			dispatch_rare(e, kind, what);
 		}
 #ifdef DL_EMU_AUDIT
-		if (e->split.n == 1 && !e->err)
-			e->err = dl_emu_audit(e, e->log);
+		if (e->after_event && !e->err)
+			e->err = e->after_event(e, e->log);
 #endif
 	}
 }
@@ -336,3 +337,10 @@ void dl_emu_serve(struct dl_emu *e, uint64_t end)
 	else
 		serve_events(e, end, HOP_ANY);
 }
+
+const struct dl_emu_handlers dl_emu_hop_handlers = {
+	.transmit = transmit_any,
+	.ask = ask_any,
+	.release = release_any,
+	.report = report_any,
+};

@@ -5,6 +5,8 @@
 
 #include "emu/node.h"
 
+extern const struct dl_emu_handlers dl_emu_hop_handlers;
+
 /* The events of the present bucket whose keys are below `end`. */
 void dl_emu_serve(struct dl_emu *e, uint64_t end);
 /* A packet comes into the buffer that it was sent to. */

@@ -181,8 +181,8 @@ static void deliver_to_program(struct dl_emu *e, const struct dl_emu_pkt *pk,
 {
 	if (pk->flags & DL_EMU_PK_LAST)
 		dl_emu_histogram_add(&e->levels[0].message, e->now - from->created);
-	dl_emu_program_arrived(e->source.program, e, from->flow, e->fabric_port[port], from->early,
-			       from->data);
+	e->source.arrived(e->source.program, e, from->flow, e->fabric_port[port], from->early,
+			  from->data);
 }
 
 void dl_emu_deliver(struct dl_emu *e, uint32_t packet, uint32_t port)

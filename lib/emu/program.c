@@ -229,7 +229,7 @@ bool dl_emu_program_next(struct dl_emu_program *p, uint32_t flow, struct dl_emu_
 	return true;
 }
 
-void dl_emu_program_sent(struct dl_emu_program *p, struct dl_emu *e, uint32_t flow)
+static void program_sent(struct dl_emu_program *p, struct dl_emu *e, uint32_t flow)
 {
 	struct dl_emu_program_flow *f = &p->flows[flow - p->first_flow];
 	struct dl_emu_op *op = &p->ops[f->head];
@@ -262,7 +262,7 @@ static uint32_t *program_receiver(struct dl_emu_program *p, uint32_t to, uint32_
 	return &r->early[r->nearly++].got;
 }
 
-void dl_emu_program_arrived(struct dl_emu_program *p, struct dl_emu *e, uint32_t flow,
+static void program_arrived(struct dl_emu_program *p, struct dl_emu *e, uint32_t flow,
 			    uint32_t port, uint32_t number, uint32_t bytes)
 {
 	struct dl_emu_op *op;
@@ -281,7 +281,7 @@ void dl_emu_program_arrived(struct dl_emu_program *p, struct dl_emu *e, uint32_t
 /* ---- a run --------------------------------------------------------------- */
 
 /* A rank begins, or the CPU has had its time for an operation. */
-void dl_emu_program_due(struct dl_emu_program *p, struct dl_emu *e, uint64_t what)
+static void program_due(struct dl_emu_program *p, struct dl_emu *e, uint64_t what)
 {
 	uint32_t number = what;
 
@@ -295,7 +295,7 @@ void dl_emu_program_due(struct dl_emu_program *p, struct dl_emu *e, uint64_t wha
 		program_done(p, e, &p->ops[number]);
 }
 
-void dl_emu_program_begin(struct dl_emu_program *p, struct dl_emu *e)
+static void program_begin_ranks(struct dl_emu_program *p, struct dl_emu *e)
 {
 	for (uint32_t r = 0; r < p->nranks; r++)
 		dl_emu_at(dl_emu_shard(e, e->own_port[p->port[r]]), e->now, DL_EMU_LOG_OTHER,
@@ -312,6 +312,10 @@ int dl_emu_program_start(struct dl_emu_program *p, struct dl_emu_source *source,
 		p->rank[p->port[r]] = r;
 	p->first_flow = source->first;
 	source->program = p;
+	source->begin = program_begin_ranks;
+	source->due = program_due;
+	source->sent = program_sent;
+	source->arrived = program_arrived;
 	return 0;
 }
 

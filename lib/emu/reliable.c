@@ -188,7 +188,7 @@ static void rc_message_ended(struct dl_emu *e, uint32_t flow, bool lost)
 		dl_emu_message_at(e, e->now + (lost ? e->c.retries.timeout_ps : 0), flow,
 				  DL_EMU_EV_ENDED);
 	else if (e->source.program && flow >= e->source.first && !lost)
-		dl_emu_program_sent(e->source.program, e, flow);
+		e->source.sent(e->source.program, e, flow);
 }
 
 /* The message that was due joins those of its connection. */

@@ -37,4 +37,9 @@ int dl_emu_look_for_deadlock(struct dl_emu *e);
 /* stall.c: is nothing left to happen that could move a packet?  Only losses make it ask. */
 bool dl_emu_has_stalled(const struct dl_emu *e);
 
+/*
+ * audit.c: do the laws of conservation hold?  O(everything).  0 or -EPROTO.
+ */
+int dl_emu_audit(const struct dl_emu *e, const struct dl_log *log);
+
 #endif

@@ -595,8 +595,12 @@ int dl_emu_new(const struct dl_tables *t, const struct dl_emu_config *c,
 	e->c = *c;
 	e->source = *source;
 	e->log = log;
+	e->handlers = &dl_emu_hop_handlers;
 	for (size_t i = 0; !err && i < sizeof(set_up) / sizeof(*set_up); i++)
 		err = set_up[i](e);
+#ifdef DL_EMU_AUDIT
+	e->after_event = e->split.n == 1 ? dl_emu_audit : NULL;
+#endif
 	if (err) {
 		dl_emu_free(e);
 		return err;

@@ -38,7 +38,7 @@ enum dl_emu_event_kind {
 	DL_EMU_EV_READY,	/* the head of a queue may be passed on */
 	DL_EMU_EV_WAKE,		/* a link is free again */
 	DL_EMU_EV_MESSAGE,	/* a flow's next message is due */
-	DL_EMU_EV_DUE,		/* of a program: dl_emu_program_due() */
+	DL_EMU_EV_DUE,		/* of a program: source.due() */
 	DL_EMU_EV_QP_SWITCHED,	/* an adapter has changed queue pair */
 	DL_EMU_EV_RECEIVE_DONE, /* an adapter has taken a packet in */
 	DL_EMU_EV_HOQ,		/* the head of a queue has waited too long */
@@ -64,7 +64,7 @@ enum dl_emu_log { DL_EMU_LOG_TAIL, DL_EMU_LOG_ARRIVE, DL_EMU_LOG_TAKE, DL_EMU_LO
  *	DEADLINE
  *	MESSAGE      | what (32-35) | flow          |
  *	QP_SWITCHED, RECEIVE_DONE: adapter
- *	DUE: as the program likes
+ *	DUE: as the source likes
  *
  * A channel is port * 16 + VL.  The input channel that a packet has left, in
  * the event of its tail, takes the bits of the VL, too.  For example, packet 5
@@ -311,6 +311,24 @@ struct dl_emu_arb_program {
 	struct dl_emu_arb_program *next;
 };
 
+/*
+ * What the layers below hop.c ask of it, the only calls upwards.  The layers,
+ * from below: events.c and slarb.c; packet.c and mail.c; transmit.c, one end of
+ * a link; forward.c, adapter.c and prefetch.c, switches and adapters; hop.c; all
+ * that sets up, runs and examines an emulation (run.h).  A file includes the
+ * headers of its own layer and of those below (test/doc/text.bats).
+ */
+struct dl_emu_handlers {
+	/* A port may have something to send, and its link may be free. */
+	void (*transmit)(struct dl_emu *e, struct dl_emu_link_port *p);
+	/* A packet asks for its output. */
+	void (*ask)(struct dl_emu *e, uint32_t packet, uint32_t out);
+	/* Units of a buffer are free again. */
+	void (*release)(struct dl_emu *e, uint32_t in, uint32_t units);
+	/* Is there credit worth a flow-control packet? */
+	void (*report)(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl);
+};
+
 /* What kind of run it is; some of it changes with faults. */
 struct dl_emu_mode {
 	bool worms;	  /* wormhole switching */
@@ -406,6 +424,9 @@ struct dl_emu {
 	const struct dl_tables *tables; /* for path SLs */
 	uint32_t *port_there;		/* our port in the tables' fabric; NULL: same */
 
+	const struct dl_emu_handlers *handlers;
+	/* In a debug build, and with one shard; else NULL. */
+	int (*after_event)(const struct dl_emu *e, const struct dl_log *log);
 	struct dl_link_credit_terms terms; /* of all buffers of data VLs */
 	struct dl_emu_mode mode;
 

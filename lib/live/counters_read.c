@@ -165,10 +165,8 @@ int dl_live_counters_read(const char *path, const struct dl_fabric *f, const str
 	int err = dl_live_counters_new(f, out), state = 0;
 	FILE *from = err ? NULL : fopen(path, "r");
 
-	if (!err && !from) {
-		err = -errno;
-		dl_log(log, DL_LOG_ERROR, "cannot read %s: %s", path, strerror(-err));
-	}
+	if (!err && !from)
+		err = dl_fail(log, -errno, "cannot read %s: %s", path, strerror(errno));
 	if (err)
 		return err;
 	err = dl_fabric_index_ports(f, &r.ports);
@@ -179,17 +177,17 @@ int dl_live_counters_read(const char *path, const struct dl_fabric *f, const str
 	dl_text_end(&text);
 	fclose(from);
 	dl_fabric_index_free(&r.ports);
-	if (!err && !state && !out->nknown && !r.clean) {
-		dl_log(log, DL_LOG_ERROR,
-		       r.counters ?
-			       "%s: counters of no port that is in this fabric" :
-			       "%s: no counters: expected the output of ibqueryerrors or perfquery",
-		       path);
-		err = -EINVAL;
-	} else if (!err && !state && r.unknown)
+	if (err || state)
+		return err ? err : state;
+	if (!out->nknown && !r.clean)
+		return dl_fail(log, -EINVAL,
+			       r.counters ? "%s: counters of no port that is in this fabric" :
+					    "%s: no counters: expected the output of ibqueryerrors "
+					    "or perfquery",
+			       path);
+	if (r.unknown)
 		dl_log(log, DL_LOG_WARNING,
-		       "%s: counters of %u port%s that %s not in this fabric are "
-		       "left out",
-		       path, r.unknown, r.unknown == 1 ? "" : "s", r.unknown == 1 ? "is" : "are");
-	return err ? err : state;
+		       "%s: counters of %u port%s that %s not in this fabric are left out", path,
+		       r.unknown, r.unknown == 1 ? "" : "s", r.unknown == 1 ? "is" : "are");
+	return 0;
 }

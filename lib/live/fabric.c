@@ -45,20 +45,6 @@ void dl_live_gap(struct dl_live *l, const char *format, ...)
 	fputc('\n', l->gaps);
 }
 
-ib_portid_t dl_live_route(const struct dl_live *l, uint32_t end_port)
-{
-	const struct dl_fabric *f = l->f;
-	uint32_t s = dl_fabric_access_switch(f, end_port);
-	ib_portid_t path;
-
-	if (s == DL_NONE)
-		return l->self;
-	path = l->switches[s].path;
-	if (f->ports[end_port].num && path.drpath.cnt + 1 < (int)sizeof(path.drpath.p))
-		path.drpath.p[++path.drpath.cnt] = f->ports[f->ports[end_port].peer].num;
-	return path;
-}
-
 /* ---- discovery --------------------------------------------------------- */
 
 static int live_add_node(struct dl_fabric *f, const struct dl_live_node *n, uint32_t *node)
@@ -190,21 +176,16 @@ struct contest {
 	struct dl_live *l;
 	uint32_t *owner; /* by LID: the first port that claims it */
 	uint32_t *ports; /* that claim one of another's, in order */
-	uint32_t n, at;
+	uint32_t n;
 };
 
-static void rewind_contest(void *context)
-{
-	((struct contest *)context)->at = 0;
-}
-
 /* Where does the switch that a port is attached to forward its LID? */
-static bool next_contest(void *context, struct dl_live_query *q)
+static bool next_contest(void *context, uint32_t at[2], struct dl_live_query *q)
 {
-	struct contest *c = context;
+	const struct contest *c = context;
 
-	while (c->at < c->n) {
-		uint32_t port = c->ports[c->at++], s = dl_fabric_access_switch(c->l->f, port);
+	while (at[0] < c->n) {
+		uint32_t port = c->ports[at[0]++], s = dl_fabric_access_switch(c->l->f, port);
 
 		if (s == DL_NONE)
 			continue;
@@ -217,21 +198,17 @@ static bool next_contest(void *context, struct dl_live_query *q)
 	return false;
 }
 
-static void contest_answer(void *context, const struct dl_live_query *q, enum dl_live_answer how,
-			   unsigned int status)
+static void contest_answer(void *context, const struct dl_live_query *q, int status)
 {
 	struct contest *c = context;
 	struct dl_fabric *f = c->l->f;
 	struct dl_fabric_port *p = &f->ports[q->key[0]];
-	unsigned int out = dl_fabric_access_port(f, q->key[0]);
 
-	(void)status;
-	if (how != DL_LIVE_ANSWERED || q->data[p->lid % LFT_BLOCK] == out)
+	if (status || q->data[p->lid % LFT_BLOCK] == dl_fabric_access_port(f, q->key[0]))
 		return;
 	dl_log(c->l->log, DL_LOG_WARNING,
 	       "\"%s\" (node GUID 0x%016" PRIx64 ") port %u claims LID %u, as another does, and "
-	       "its switch forwards that elsewhere: left "
-	       "without a LID",
+	       "its switch forwards that elsewhere: left without a LID",
 	       dl_fabric_node_name(f, p->node), f->nodes[p->node].guid, p->num, p->lid);
 	p->lid = 0;
 	p->lmc = 0;
@@ -243,11 +220,10 @@ static void contest_lid(struct contest *c, bool *contested, uint32_t port)
 
 	for (uint32_t lid = p->lid; lid < p->lid + (1u << p->lmc) && lid <= DL_FABRIC_MAX_LID;
 	     lid++) {
-		if (c->owner[lid] == DL_NONE) {
+		if (c->owner[lid] == DL_NONE)
 			c->owner[lid] = port;
-			continue;
-		}
-		contested[port] = contested[c->owner[lid]] = true;
+		else
+			contested[port] = contested[c->owner[lid]] = true;
 	}
 }
 
@@ -256,13 +232,7 @@ static int settle_lids(struct dl_live *l)
 {
 	const struct dl_fabric *f = l->f;
 	struct contest c = { .l = l };
-	struct dl_live_queries list = {
-		.what = "contested LIDs",
-		.context = &c,
-		.rewind = rewind_contest,
-		.next = next_contest,
-		.answer = contest_answer,
-	};
+	const struct dl_live_queries list = { "contested LIDs", &c, next_contest, contest_answer };
 	bool *contested = calloc(f->nports + 1, sizeof(*contested));
 	int err = -ENOMEM;
 
@@ -329,34 +299,28 @@ static int live_build(struct dl_live *l, const struct dl_live_found *w)
 	return err ? err : dl_fabric_finish(l->f, l->log);
 }
 
-int dl_live_discover(struct dl_live *l)
+/* ---- the whole --------------------------------------------------------- */
+
+/* 0 or a negative errno, reported; close in either case. */
+static int live_discover(const struct dl_live_options *o, const struct dl_log *log,
+			 struct dl_live *l)
 {
 	struct dl_live_found found = { 0 };
-	int err = dl_live_mads_open(&l->o, l->log, &l->mads);
+	int err;
 
+	*l = (struct dl_live){ .log = log, .o = *o };
+	l->gaps = dl_memory_open(&l->gaps_text, &l->gaps_len);
+	err = l->gaps ? dl_live_mads_open(o, log, &l->mads) : -ENOMEM;
 	if (!err)
 		err = dl_live_walk(l, &found);
-	if (!err && found.n < 2) {
-		dl_log(l->log, DL_LOG_ERROR,
-		       "discovery found no fabric: is the "
-		       "local InfiniBand port up, and are you root?");
-		err = -ENODEV;
-	}
+	if (!err && found.n < 2)
+		err = dl_fail(log, -ENODEV,
+			      "discovery found no fabric: is the local InfiniBand port up, and are "
+			      "you root?");
 	if (!err)
 		err = live_build(l, &found);
 	dl_live_found_free(&found);
 	return err;
-}
-
-/* ---- the whole --------------------------------------------------------- */
-
-static int open_live(const struct dl_live_options *o, const struct dl_log *log, struct dl_live *l)
-{
-	memset(l, 0, sizeof(*l));
-	l->log = log;
-	l->o = *o;
-	l->gaps = dl_memory_open(&l->gaps_text, &l->gaps_len);
-	return l->gaps ? 0 : -ENOMEM;
 }
 
 static void close_live(struct dl_live *l)
@@ -376,10 +340,8 @@ int dl_live_fabric(const struct dl_live_options *o, const struct dl_log *log,
 		   struct dl_fabric **out)
 {
 	struct dl_live l;
-	int err = open_live(o, log, &l);
+	int err = live_discover(o, log, &l);
 
-	if (!err)
-		err = dl_live_discover(&l);
 	if (!err) {
 		*out = l.f;
 		l.f = NULL;
@@ -412,16 +374,11 @@ int dl_live_read(const struct dl_live_options *o, const struct dl_log *log, stru
 {
 	struct dl_snapshot s = { 0 };
 	struct dl_live l;
-	int err = open_live(o, log, &l);
+	int err = live_discover(o, log, &l);
 
-	if (!err)
-		err = dl_live_discover(&l);
-	if (!err && !l.f->top_lid) {
-		dl_log(log, DL_LOG_ERROR,
-		       "no port of this fabric has a LID: is "
-		       "there a subnet manager?");
-		err = -ENOTCONN;
-	}
+	if (!err && !l.f->top_lid)
+		err = dl_fail(log, -ENOTCONN,
+			      "no port of this fabric has a LID: is there a subnet manager?");
 	if (!err)
 		err = dl_tables_new(l.f, &s.tables);
 	if (!err)

@@ -27,43 +27,20 @@
 struct pairs {
 	struct dl_live *l;
 	struct dl_tables *t;
-	ib_portid_t sm;
 	uint32_t *ends; /* sources, port indices */
 	uint32_t nends;
 	uint16_t *lids; /* destinations */
 	uint32_t nlids;
-	uint32_t src, dst; /* where the list stands */
-	bool first_only;   /* only the first pair, to try */
+	bool first_only; /* only the first pair, to try */
 	uint64_t refused, silent;
 };
 
-/* The local port knows where the subnet manager is. */
-static int find_sm(struct pairs *p)
-{
-	p->sm = p->l->sm;
-	if (p->sm.lid)
-		return 0;
-	dl_log(p->l->log, DL_LOG_WARNING,
-	       "the local port knows of no subnet "
-	       "manager: path SLs cannot be asked for");
-	dl_live_gap(p->l, "path SLs: the local port knows of no subnet "
-			  "manager");
-	return -ENOTCONN;
-}
-
 /* ---- pairs ------------------------------------------------------------- */
-
-static void rewind_pairs(void *context)
-{
-	struct pairs *p = context;
-
-	p->src = p->dst = 0;
-}
 
 static void ask_for(const struct pairs *p, struct dl_live_query *q, uint32_t src, uint16_t lid)
 {
 	q->service = DL_LIVE_SA;
-	q->to = p->sm;
+	q->to = p->l->sm;
 	q->attr = IB_SA_ATTR_PATHRECORD;
 	q->mask = COMP_DLID | COMP_SLID | COMP_NUMPATH;
 	mad_set_field(q->data, 0, IB_SA_PR_DLID_F, lid);
@@ -71,20 +48,20 @@ static void ask_for(const struct pairs *p, struct dl_live_query *q, uint32_t src
 	mad_set_field(q->data, 0, IB_SA_PR_NPATH_F, 1);
 }
 
-static bool next_pair(void *context, struct dl_live_query *q)
+static bool next_pair(void *context, uint32_t at[2], struct dl_live_query *q)
 {
 	struct pairs *p = context;
 	const struct dl_fabric *f = p->l->f;
 
-	for (; p->src < p->nends; p->src++, p->dst = 0) {
-		while (p->dst < p->nlids) {
-			uint32_t src = p->ends[p->src], dst = p->dst++;
+	for (; at[0] < p->nends; at[0]++, at[1] = 0) {
+		while (at[1] < p->nlids) {
+			uint32_t src = p->ends[at[0]], dst = at[1]++;
 			uint16_t lid = p->lids[dst];
 
-			if (f->lid_port[lid] == src || (p->first_only && (p->src || dst > 1)))
+			if (f->lid_port[lid] == src || (p->first_only && (at[0] || dst > 1)))
 				continue;
 			ask_for(p, q, src, lid);
-			q->key[0] = p->src;
+			q->key[0] = at[0];
 			q->key[1] = dst;
 			return true;
 		}
@@ -92,30 +69,20 @@ static bool next_pair(void *context, struct dl_live_query *q)
 	return false;
 }
 
-static void answer_pair(void *context, const struct dl_live_query *q, enum dl_live_answer how,
-			unsigned int status)
+static void answer_pair(void *context, const struct dl_live_query *q, int status)
 {
 	struct pairs *p = context;
-	uint8_t *entry = &p->t->psl[q->key[0] * (size_t)p->nlids + q->key[1]];
 
-	(void)status;
-	if (how == DL_LIVE_ANSWERED)
-		*entry = mad_get_field((void *)q->data, 0, IB_SA_PR_SL_F);
-	else if (how == DL_LIVE_REFUSED)
-		p->refused++;
-	else
-		p->silent++;
+	p->refused += status > 0;
+	p->silent += status == DL_LIVE_SILENT;
+	if (!status)
+		p->t->psl[q->key[0] * (size_t)p->nlids + q->key[1]] =
+			mad_get_field((void *)q->data, 0, IB_SA_PR_SL_F);
 }
 
 static int paths_ask(struct pairs *p, bool first_only)
 {
-	struct dl_live_queries list = {
-		.what = "path SLs",
-		.context = p,
-		.rewind = rewind_pairs,
-		.next = next_pair,
-		.answer = answer_pair,
-	};
+	const struct dl_live_queries list = { "path SLs", p, next_pair, answer_pair };
 
 	p->first_only = first_only;
 	return dl_live_mads_run(p->l->mads, &list);
@@ -141,14 +108,22 @@ static int paths_choose(struct pairs *p)
 	return 0;
 }
 
-static int no_answer(const struct pairs *p)
+/* A snapshot without path SLs is still worth having. */
+static void forget_path_sls(const struct pairs *p)
 {
+	struct dl_tables *t = p->t;
+
+	free(t->psl);
+	free(t->psl_src);
+	free(t->psl_dst);
+	t->psl = NULL;
+	t->psl_src = t->psl_dst = NULL;
+	t->npsl_src = t->npsl_dst = 0;
 	dl_log(p->l->log, DL_LOG_WARNING,
 	       "the subnet administrator at LID %u does not answer: path SLs are left out",
-	       p->sm.lid);
+	       p->l->sm.lid);
 	dl_live_gap(p->l, "path SLs: the subnet administrator at LID %u does not answer",
-		    p->sm.lid);
-	return -ENOTCONN;
+		    p->l->sm.lid);
 }
 
 static int ask_all(struct pairs *p)
@@ -165,8 +140,10 @@ static int ask_all(struct pairs *p)
 	err = paths_ask(p, true);
 	if (err)
 		return err;
-	if (p->silent)
-		return no_answer(p);
+	if (p->silent) {
+		forget_path_sls(p);
+		return 0;
+	}
 	p->refused = 0;
 	err = paths_ask(p, false);
 	if (p->refused)
@@ -177,16 +154,6 @@ static int ask_all(struct pairs *p)
 		dl_live_gap(p->l, "path SLs: no answer for %llu pair%s",
 			    (unsigned long long)p->silent, p->silent == 1 ? "" : "s");
 	return err;
-}
-
-static void forget_path_sls(struct dl_tables *t)
-{
-	free(t->psl);
-	free(t->psl_src);
-	free(t->psl_dst);
-	t->psl = NULL;
-	t->psl_src = t->psl_dst = NULL;
-	t->npsl_src = t->npsl_dst = 0;
 }
 
 /* State that path SLs were not read: nothing that needs them is judged. */
@@ -211,15 +178,16 @@ int dl_live_path_sls(struct dl_live *l, struct dl_tables *t)
 		paths_leave_out(l);
 		return 0;
 	}
+	if (!l->sm.lid) {
+		dl_log(l->log, DL_LOG_WARNING,
+		       "the local port knows of no subnet manager: path SLs cannot be asked for");
+		dl_live_gap(l, "path SLs: the local port knows of no subnet manager");
+		return 0;
+	}
 	err = paths_choose(&p);
 	if (!err)
-		err = find_sm(&p);
-	if (!err)
 		err = ask_all(&p);
-	/* A snapshot without path SLs is still worth having. */
-	if (err)
-		forget_path_sls(t);
 	free(p.ends);
 	free(p.lids);
-	return err == -ENOTCONN ? 0 : err;
+	return err;
 }

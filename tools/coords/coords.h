@@ -38,8 +38,8 @@ struct coords_order {
 };
 
 /*
- * List the adapters of a fabric whose switches have these sites (by switch
- * number, or DL_NONE).  0 or -ENOMEM.
+ * List the adapters of a fabric whose switches have these sites (by switch number, or
+ * DL_NONE; NULL: none has).  0 or -ENOMEM; free in either case.
  */
 int coords_order_new(const struct dl_fabric *f, const struct dl_torus_grid *g, const uint32_t *site,
 		     struct coords_order *out);

@@ -148,22 +148,10 @@ static int add_host(void *context, const char *name, const struct find_result *e
 /* All that name themselves, along the curve through the torus. */
 static int hops_add_all(struct hops *h)
 {
+	const struct tool_coords *c = &h->in->coords;
 	struct coords_order order;
-	uint32_t *nowhere = NULL;
-	const uint32_t *site = h->in->coords.site;
-	size_t size = h->in->fabric->nswitches * sizeof(*nowhere);
-	int err;
+	int err = coords_order_new(h->in->fabric, &c->grid, c->site, &order);
 
-	if (!site) {
-		site = nowhere = malloc(size + 1);
-		if (!nowhere)
-			return -ENOMEM;
-		memset(nowhere, 0xFF, size); /* DL_NONE */
-	}
-	err = coords_order_new(h->in->fabric, &h->in->coords.grid, site, &order);
-	free(nowhere);
-	if (err)
-		return err;
 	for (uint32_t i = 0; !err && i < order.nhosts; i++) {
 		struct find_result end = { .port = order.list[order.hosts[i].adapter].port };
 

@@ -65,28 +65,21 @@ static void write_dims(const char *key, const uint32_t v[DIMS], const char *inde
 	fprintf(to, "%s%s: {x: %u, y: %u, z: %u}\n", indent, key, v[0], v[1], v[2]);
 }
 
-/* The names of the hosts in cells from `from` on, for as long as there are some. */
-static int write_row(const struct cells *c, uint32_t from, uint32_t end,
-		     const struct coords_slurm_style *style, FILE *to)
+/* The names of the hosts in cells from `from` on. */
+static void write_row(const struct cells *c, uint32_t from, uint32_t end, const char *prefix,
+		      FILE *to)
 {
 	for (uint32_t i = from; i < end; i++) {
-		char *name = coords_slurm_name(c->order, c->host[i], style);
-
-		if (!name)
-			return -ENOMEM;
-		fprintf(to, "%s%s", i == from ? "" : ",", name);
-		free(name);
+		fputs(i == from ? "" : ",", to);
+		coords_slurm_name(c->order, c->host[i], prefix, to);
 	}
 	putc('\n', to);
-	return 0;
 }
 
-static int write_regions(const struct cells *c, const struct coords_slurm_style *style, FILE *to)
+static void write_regions(const struct cells *c, const char *prefix, FILE *to)
 {
-	int err = 0;
-
 	fputs("        regions:\n", to);
-	for (uint32_t i = 0, n; !err && i < c->n; i += n) {
+	for (uint32_t i = 0, n; i < c->n; i += n) {
 		uint32_t x = i % c->side[0], row = i / c->side[0];
 		uint32_t at[DIMS] = { x, row % c->side[1], row / c->side[1] };
 
@@ -99,9 +92,8 @@ static int write_regions(const struct cells *c, const struct coords_slurm_style 
 		write_dims("anchor", at, "          - ", to);
 		write_dims("dims", (uint32_t[DIMS]){ n, 1, 1 }, "            ", to);
 		fputs("            nodes: ", to);
-		err = write_row(c, i, i + n, style, to);
+		write_row(c, i, i + n, prefix, to);
 	}
-	return err;
 }
 
 /* ---- placements ---------------------------------------------------------- */
@@ -198,7 +190,7 @@ static int write_placements(const struct cells *c, struct coords_sizes *sizes, F
 
 /* ---- the whole ----------------------------------------------------------- */
 
-int coords_slurm_torus3d(const struct coords_order *p, const struct coords_slurm_style *style,
+int coords_slurm_torus3d(const struct coords_order *p, const char *prefix,
 			 struct coords_sizes *sizes, FILE *to)
 {
 	struct cells c;
@@ -217,12 +209,11 @@ int coords_slurm_torus3d(const struct coords_order *p, const struct coords_slurm
 	write_dims("dims", c.side, "        ", to);
 	if (c.n == p->nhosts_placed) {
 		fputs("        nodes: ", to);
-		err = write_row(&c, 0, c.n, style, to);
+		write_row(&c, 0, c.n, prefix, to);
 	} else {
-		err = write_regions(&c, style, to);
+		write_regions(&c, prefix, to);
 	}
-	if (!err)
-		err = write_placements(&c, sizes, to);
+	err = write_placements(&c, sizes, to);
 	free(c.host);
-	return err ? err : fflush(to) || ferror(to) ? -EIO : 0;
+	return err;
 }

@@ -8,6 +8,7 @@
 #define CABLE(p)        \
 	NAME(p "from.") \
 	" port {" p "from.port} to " NAME(p "to.") " port {" p "to.port}"
+#define ABOVE_LIMIT "  " CABLE("") "\n    {why}{?reason}: {reason}{/}\n"
 
 /* "PortXmitWait 500, SymbolErrorCounter 5" */
 static void print_counters(const json_t *counters, FILE *to)
@@ -95,18 +96,6 @@ static void print_errors(const json_t *errors, FILE *to)
 	}
 }
 
-/* Cables for the list of --propose-avoid, and those that are not. */
-static void print_proposed(const json_t *cables, const char *title, FILE *to)
-{
-	const json_t *cable;
-	size_t i;
-
-	if (json_array_size(cables))
-		fprintf(to, "%s:\n", title);
-	json_array_foreach(cables, i, cable)
-		tool_print(to, cable, "  " CABLE("") "\n    {why}{?reason}: {reason}{/}\n");
-}
-
 static void print_fabric(const json_t *fabric, FILE *to)
 {
 	const json_t *port;
@@ -115,8 +104,10 @@ static void print_fabric(const json_t *fabric, FILE *to)
 	tool_print(to, fabric,
 		   "counters of {ports#port}{?hours}, since {hours:0.2} hours before{/}\n");
 	print_errors(tool_at(fabric, "errors"), to);
-	print_proposed(tool_at(fabric, "proposed"), "proposed to be taken out of use", to);
-	print_proposed(tool_at(fabric, "not_proposed"), "above a limit, and not proposed", to);
+	tool_print(to, fabric,
+		   "{?proposed}proposed to be taken out of use:\n{*proposed}" ABOVE_LIMIT "{/}{/}"
+		   "{?not_proposed}above a limit, and not proposed:\n{*not_proposed}" ABOVE_LIMIT
+		   "{/}{/}");
 	fputs(json_array_size(tool_at(fabric, "waiting")) ?
 		      "congestion: packets discarded, then share of all waiting, most first:\n" :
 		      "no congestion: no port waited to send\n",
@@ -186,18 +177,19 @@ static void print_through(const json_t *through, FILE *to)
 
 void path_print(const json_t *document, FILE *to)
 {
+	static const struct {
+		const char *key;
+		void (*print)(const json_t *part, FILE *to);
+	} parts[] = { { "multicast", print_multicast },
+		      { "job", print_job },
+		      { "jobs", print_jobs },
+		      { "fabric", print_fabric },
+		      { "through", print_through } };
 	const json_t *path;
 	size_t i;
 
 	json_array_foreach(tool_at(document, "paths"), i, path) print_path(path, to);
-	if (tool_has(document, "multicast"))
-		print_multicast(tool_at(document, "multicast"), to);
-	if (tool_has(document, "job"))
-		print_job(tool_at(document, "job"), to);
-	if (tool_has(document, "jobs"))
-		print_jobs(tool_at(document, "jobs"), to);
-	if (tool_has(document, "fabric"))
-		print_fabric(tool_at(document, "fabric"), to);
-	if (tool_has(document, "through"))
-		print_through(tool_at(document, "through"), to);
+	for (i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (tool_has(document, parts[i].key))
+			parts[i].print(tool_at(document, parts[i].key), to);
 }

@@ -363,10 +363,14 @@ int grow_fabric(struct grow_plan *p, uint32_t state, struct dl_fabric **out)
 /* ---- the whole ----------------------------------------------------------- */
 
 /* Sites of the larger grid, by name where switches are new. */
-static void grow_place(struct grow_plan *p, const struct dl_torus *t)
+static int grow_place(struct grow_plan *p, const struct dl_torus *t)
 {
 	uint32_t c[DL_TORUS_DIMS];
 
+	p->sw_site = malloc((p->all->nswitches + 1ul) * sizeof(*p->sw_site));
+	p->site_sw = malloc((dl_torus_grid_sites(&p->large) + 1ul) * sizeof(*p->site_sw));
+	if (!p->sw_site || !p->site_sw)
+		return -ENOMEM;
 	memset(p->sw_site, 0xFF, p->all->nswitches * sizeof(*p->sw_site));
 	memset(p->site_sw, 0xFF, dl_torus_grid_sites(&p->large) * sizeof(*p->site_sw));
 	for (uint32_t sw = 0; sw < p->all->nswitches; sw++) {
@@ -384,53 +388,41 @@ static void grow_place(struct grow_plan *p, const struct dl_torus *t)
 		if (at != DL_NONE)
 			p->site_sw[at] = sw;
 	}
+	return 0;
 }
 
 int grow_plan_make(const struct tool *tool, const struct grow_request *r,
-		   const struct tool_input *in, struct grow_plan *out)
+		   const struct tool_input *in, struct grow_plan *p)
 {
 	const struct dl_torus *t = in->torus;
-	struct grow_plan p = { .request = r, .small = t->grid, .large = t->grid };
-	uint32_t radix = t->grid.radix[r->dim], none = 0;
+	uint32_t radix = t->grid.radix[r->dim];
 	bool *nothing;
 	int err;
 
+	*p = (struct grow_plan){ .request = r, .small = t->grid, .large = t->grid };
 	if (radix < 3 || (r->by < 0 && radix < 3u - r->by) ||
-	    (r->by > 0 && radix + r->by > DL_TORUS_MAX_RADIX)) {
-		dl_log(&tool->log, DL_LOG_ERROR,
-		       "%c has radix %u: planes can be added to and removed from what keeps 3 to "
-		       "%u",
-		       'x' + r->dim, radix, DL_TORUS_MAX_RADIX);
-		return -EINVAL;
-	}
-	if (r->by > 0)
-		p.large.radix[r->dim] += r->by;
-	else
-		p.small.radix[r->dim] += r->by;
+	    (r->by > 0 && radix + r->by > DL_TORUS_MAX_RADIX))
+		return dl_fail(
+			&tool->log, -EINVAL,
+			"%c has radix %u: planes can be added to and removed from what keeps "
+			"3 to %u",
+			'x' + r->dim, radix, DL_TORUS_MAX_RADIX);
+	(r->by > 0 ? &p->large : &p->small)->radix[r->dim] += r->by;
 	nothing = calloc(in->fabric->nports + in->fabric->nnodes + 1ul, sizeof(*nothing));
-	err = nothing ? dl_fabric_degrade(in->fabric, nothing, nothing, &p.all) : -ENOMEM;
+	err = nothing ? dl_fabric_degrade(in->fabric, nothing, nothing, &p->all) : -ENOMEM;
 	free(nothing);
 	if (!err && r->by > 0)
-		err = grow_add_planes(&p, t);
+		err = grow_add_planes(p, t);
 	if (!err)
-		none = p.all->nswitches;
-	p.sw_site = calloc(none + 1ul, sizeof(*p.sw_site));
-	p.site_sw = calloc(dl_torus_grid_sites(&p.large) + 1ul, sizeof(*p.site_sw));
-	if (!err && (!p.sw_site || !p.site_sw))
-		err = -ENOMEM;
-	if (!err)
-		grow_place(&p, t);
+		err = grow_place(p, t);
 	if (!err && r->by < 0)
-		err = grow_close_rings(&p, t);
+		err = grow_close_rings(p, t);
 	if (!err)
-		err = grow_list_cables(&p);
-	if (err == -EBUSY || err == -EINVAL) {
-		dl_log(&tool->log, DL_LOG_ERROR,
-		       "a port that the last plane uses in %c is taken at another switch",
-		       'x' + r->dim);
-		err = -EINVAL;
-	}
-	*out = p;
+		err = grow_list_cables(p);
+	if (err == -EBUSY || err == -EINVAL)
+		return dl_fail(&tool->log, -EINVAL,
+			       "a port that the last plane uses in %c is taken at another switch",
+			       'x' + r->dim);
 	return err;
 }
 

@@ -174,25 +174,25 @@ static void add_cables(struct dl_live *l, const struct dl_live_found *w, const u
 
 struct contest {
 	struct dl_live *l;
-	uint32_t *owner; /* by LID: the first port that claims it */
-	uint32_t *ports; /* that claim one of another's, in order */
-	uint32_t n;
+	bool *contested; /* by port */
 };
 
 /* Where does the switch that a port is attached to forward its LID? */
 static bool next_contest(void *context, uint32_t at[2], struct dl_live_query *q)
 {
 	const struct contest *c = context;
+	const struct dl_fabric *f = c->l->f;
 
-	while (at[0] < c->n) {
-		uint32_t port = c->ports[at[0]++], s = dl_fabric_access_switch(c->l->f, port);
+	while (at[0] < f->nports) {
+		uint32_t port = at[0]++;
+		uint32_t s = c->contested[port] ? dl_fabric_access_switch(f, port) : DL_NONE;
 
 		if (s == DL_NONE)
 			continue;
 		q->key[0] = port;
 		q->to = c->l->switches[s].path;
 		q->attr = IB_ATTR_LINEARFORWTBL;
-		q->mod = c->l->f->ports[port].lid / LFT_BLOCK;
+		q->mod = f->ports[port].lid / LFT_BLOCK;
 		return true;
 	}
 	return false;
@@ -214,16 +214,17 @@ static void contest_answer(void *context, const struct dl_live_query *q, int sta
 	p->lmc = 0;
 }
 
-static void contest_lid(struct contest *c, bool *contested, uint32_t port)
+/* `owner`, by LID: the first port that claims it. */
+static void contest_lid(struct contest *c, uint32_t *owner, uint32_t port)
 {
 	const struct dl_fabric_port *p = &c->l->f->ports[port];
 
 	for (uint32_t lid = p->lid; lid < p->lid + (1u << p->lmc) && lid <= DL_FABRIC_MAX_LID;
 	     lid++) {
-		if (c->owner[lid] == DL_NONE)
-			c->owner[lid] = port;
+		if (owner[lid] == DL_NONE)
+			owner[lid] = port;
 		else
-			contested[port] = contested[c->owner[lid]] = true;
+			c->contested[port] = c->contested[owner[lid]] = true;
 	}
 }
 
@@ -231,27 +232,21 @@ static void contest_lid(struct contest *c, bool *contested, uint32_t port)
 static int settle_lids(struct dl_live *l)
 {
 	const struct dl_fabric *f = l->f;
-	struct contest c = { .l = l };
+	size_t size = (DL_FABRIC_MAX_LID + 1ul) * sizeof(uint32_t);
+	struct contest c = { l, calloc(f->nports + 1, sizeof(*c.contested)) };
 	const struct dl_live_queries list = { "contested LIDs", &c, next_contest, contest_answer };
-	bool *contested = calloc(f->nports + 1, sizeof(*contested));
+	uint32_t *owner = malloc(size);
 	int err = -ENOMEM;
 
-	c.owner = malloc((DL_FABRIC_MAX_LID + 1ul) * sizeof(*c.owner));
-	c.ports = calloc(f->nports + 1, sizeof(*c.ports));
-	if (!contested || !c.owner || !c.ports)
-		goto out;
-	memset(c.owner, 0xFF, (DL_FABRIC_MAX_LID + 1ul) * sizeof(*c.owner));
-	for (uint32_t i = 0; i < f->nports; i++)
-		if (f->ports[i].lid && dl_fabric_is_end_port(f, i))
-			contest_lid(&c, contested, i);
-	for (uint32_t i = 0; i < f->nports; i++)
-		if (contested[i])
-			c.ports[c.n++] = i;
-	err = c.n ? dl_live_mads_run(l->mads, &list) : 0;
-out:
-	free(contested);
-	free(c.owner);
-	free(c.ports);
+	if (c.contested && owner) {
+		memset(owner, 0xFF, size); /* DL_NONE */
+		for (uint32_t i = 0; i < f->nports; i++)
+			if (f->ports[i].lid && dl_fabric_is_end_port(f, i))
+				contest_lid(&c, owner, i);
+		err = dl_live_mads_run(l->mads, &list);
+	}
+	free(c.contested);
+	free(owner);
 	return err;
 }
 

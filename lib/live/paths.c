@@ -27,10 +27,6 @@
 struct pairs {
 	struct dl_live *l;
 	struct dl_tables *t;
-	uint32_t *ends; /* sources, port indices */
-	uint32_t nends;
-	uint16_t *lids; /* destinations */
-	uint32_t nlids;
 	bool first_only; /* only the first pair, to try */
 	uint64_t refused, silent;
 };
@@ -50,18 +46,20 @@ static void ask_for(const struct pairs *p, struct dl_live_query *q, uint32_t src
 
 static bool next_pair(void *context, uint32_t at[2], struct dl_live_query *q)
 {
-	struct pairs *p = context;
+	const struct pairs *p = context;
 	const struct dl_fabric *f = p->l->f;
 
-	for (; at[0] < p->nends; at[0]++, at[1] = 0) {
-		while (at[1] < p->nlids) {
-			uint32_t src = p->ends[at[0]], dst = at[1]++;
-			uint16_t lid = p->lids[dst];
+	for (; at[0] < f->nports; at[0]++, at[1] = 0) {
+		uint32_t src = p->t->psl_src[at[0]];
 
-			if (f->lid_port[lid] == src || (p->first_only && (at[0] || dst > 1)))
+		while (src != DL_NONE && at[1] <= f->top_lid) {
+			uint32_t lid = at[1]++, dst = p->t->psl_dst[lid];
+
+			if (dst == DL_NONE || f->lid_port[lid] == at[0] ||
+			    (p->first_only && (src || dst > 1)))
 				continue;
-			ask_for(p, q, src, lid);
-			q->key[0] = at[0];
+			ask_for(p, q, at[0], lid);
+			q->key[0] = src;
 			q->key[1] = dst;
 			return true;
 		}
@@ -76,7 +74,7 @@ static void answer_pair(void *context, const struct dl_live_query *q, int status
 	p->refused += status > 0;
 	p->silent += status == DL_LIVE_SILENT;
 	if (!status)
-		p->t->psl[q->key[0] * (size_t)p->nlids + q->key[1]] =
+		p->t->psl[q->key[0] * (size_t)p->t->npsl_dst + q->key[1]] =
 			mad_get_field((void *)q->data, 0, IB_SA_PR_SL_F);
 }
 
@@ -88,24 +86,34 @@ static int paths_ask(struct pairs *p, bool first_only)
 	return dl_live_mads_run(p->l->mads, &list);
 }
 
-/* Sources and destinations, as the options want them. */
-static int paths_choose(struct pairs *p)
+/* Is an end port one of those that the options want? */
+static bool paths_wanted(const struct dl_live *l, uint32_t port)
+{
+	return port != DL_NONE && l->f->ports[port].lid && dl_fabric_is_end_port(l->f, port) &&
+	       (l->f->ports[port].num || l->o.paths != DL_LIVE_PATHS_ADAPTERS);
+}
+
+/* Room for the path SLs, with the sources and destinations. */
+static int paths_choose(const struct pairs *p)
 {
 	const struct dl_fabric *f = p->l->f;
-	bool adapters = p->l->o.paths == DL_LIVE_PATHS_ADAPTERS;
+	struct dl_tables *t = p->t;
+	uint32_t nsrc = 0, ndst = 0;
+	int err;
 
-	p->ends = malloc((f->nports + 1) * sizeof(*p->ends));
-	p->lids = malloc((f->top_lid + 1) * sizeof(*p->lids));
-	if (!p->ends || !p->lids)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < f->nports; i++)
-		if (dl_fabric_is_end_port(f, i) && f->ports[i].lid &&
-		    (f->ports[i].num || !adapters))
-			p->ends[p->nends++] = i;
+		nsrc += paths_wanted(p->l, i);
 	for (uint32_t lid = 1; lid <= f->top_lid; lid++)
-		if (f->lid_port[lid] != DL_NONE && (f->ports[f->lid_port[lid]].num || !adapters))
-			p->lids[p->nlids++] = lid;
-	return 0;
+		ndst += paths_wanted(p->l, f->lid_port[lid]);
+	err = dl_tables_new_psl(t, nsrc, ndst);
+	nsrc = ndst = 0;
+	for (uint32_t i = 0; !err && i < f->nports; i++)
+		if (paths_wanted(p->l, i))
+			t->psl_src[i] = nsrc++;
+	for (uint32_t lid = 1; !err && lid <= f->top_lid; lid++)
+		if (paths_wanted(p->l, f->lid_port[lid]))
+			t->psl_dst[lid] = ndst++;
+	return err;
 }
 
 /* A snapshot without path SLs is still worth having. */
@@ -128,16 +136,10 @@ static void forget_path_sls(const struct pairs *p)
 
 static int ask_all(struct pairs *p)
 {
-	struct dl_tables *t = p->t;
-	int err = dl_tables_new_psl(t, p->nends, p->nlids);
+	int err = paths_choose(p);
 
-	if (err)
-		return err;
-	for (uint32_t i = 0; i < p->nends; i++)
-		t->psl_src[p->ends[i]] = i;
-	for (uint32_t i = 0; i < p->nlids; i++)
-		t->psl_dst[p->lids[i]] = i;
-	err = paths_ask(p, true);
+	if (!err)
+		err = paths_ask(p, true);
 	if (err)
 		return err;
 	if (p->silent) {
@@ -169,9 +171,6 @@ static void paths_leave_out(struct dl_live *l)
 
 int dl_live_path_sls(struct dl_live *l, struct dl_tables *t)
 {
-	struct pairs p = { .l = l, .t = t };
-	int err;
-
 	if (l->o.paths == DL_LIVE_PATHS_NONE)
 		return 0;
 	if (l->o.paths == DL_LIVE_PATHS_SOME && l->f->nswitches > DL_LIVE_PATHS_SWITCHES) {
@@ -184,10 +183,5 @@ int dl_live_path_sls(struct dl_live *l, struct dl_tables *t)
 		dl_live_gap(l, "path SLs: the local port knows of no subnet manager");
 		return 0;
 	}
-	err = paths_choose(&p);
-	if (!err)
-		err = ask_all(&p);
-	free(p.ends);
-	free(p.lids);
-	return err;
+	return ask_all(&(struct pairs){ .l = l, .t = t });
 }

@@ -51,11 +51,11 @@ static unsigned int path_vl(const struct dl_tables *t, uint32_t in, uint32_t out
 {
 	const struct dl_fabric_port *p = &t->fabric->ports[out];
 	const struct dl_fabric_node *n = &t->fabric->nodes[p->node];
-	uint16_t row = DL_TABLES_NO_ROW;
+	uint16_t row;
 
-	if (n->sw == DL_NONE && t->end_sl2vl)
+	if (n->sw == DL_NONE)
 		row = t->end_sl2vl[out];
-	else if (n->sw != DL_NONE && t->sl2vl)
+	else
 		row = t->sl2vl[t->sl2vl_first[n->sw] + t->fabric->ports[in].num * (n->nports + 1u) +
 			       p->num];
 	if (row == DL_TABLES_NO_ROW || sl > 15)

@@ -47,16 +47,18 @@ void dl_live_gap(struct dl_live *l, const char *format, ...)
 
 /* ---- discovery --------------------------------------------------------- */
 
-static int live_add_node(struct dl_fabric *f, const struct dl_live_node *n, uint32_t *node)
+static int live_add_node(struct dl_fabric *f, struct dl_live_node *n)
 {
-	int err = dl_fabric_add_guid_node(f, n->type, n->nports, n->guid, n->desc, node);
+	int err = dl_fabric_add_guid_node(f, n->type, n->nports, n->guid, n->desc, &n->at);
+	struct dl_fabric_node *to;
 
 	if (err)
 		return err;
-	f->nodes[*node].system_guid = mad_get_field64((void *)n->info, 0, IB_NODE_SYSTEM_GUID_F);
-	f->nodes[*node].device = dl_live_field(n->info, IB_NODE_DEVID_F);
-	f->nodes[*node].vendor = dl_live_field(n->info, IB_NODE_VENDORID_F);
-	f->nodes[*node].lft_cap = dl_live_field(n->switch_info, IB_SW_LINEAR_FDB_CAP_F);
+	to = &f->nodes[n->at];
+	to->system_guid = mad_get_field64((void *)n->info, 0, IB_NODE_SYSTEM_GUID_F);
+	to->device = dl_live_field(n->info, IB_NODE_DEVID_F);
+	to->vendor = dl_live_field(n->info, IB_NODE_VENDORID_F);
+	to->lft_cap = dl_live_field(n->switch_info, IB_SW_LINEAR_FDB_CAP_F);
 	return 0;
 }
 
@@ -141,7 +143,7 @@ static enum agreement live_agreement(const struct dl_live_found *w, const struct
 	return CLAIMED;
 }
 
-static void live_add_cable(struct dl_live *l, const struct dl_live_found *w, const uint32_t *index,
+static void live_add_cable(struct dl_live *l, const struct dl_live_found *w,
 			   const struct dl_live_node *n, unsigned int p, enum agreement wanted)
 {
 	const struct dl_live_node *far = w->nodes[n->ports[p].far];
@@ -150,8 +152,8 @@ static void live_add_cable(struct dl_live *l, const struct dl_live_found *w, con
 
 	if (a != wanted && (a != DENIED || wanted != CLAIMED))
 		return;
-	if (a != DENIED && !dl_fabric_connect(l->f, l->f->nodes[index[n->number]].first_port + p,
-					      l->f->nodes[index[far->number]].first_port + q))
+	if (a != DENIED && !dl_fabric_connect(l->f, l->f->nodes[n->at].first_port + p,
+					      l->f->nodes[far->at].first_port + q))
 		return;
 	dl_log(l->log, DL_LOG_WARNING,
 	       "port %u of \"%s\" (node GUID 0x%016" PRIx64
@@ -161,13 +163,13 @@ static void live_add_cable(struct dl_live *l, const struct dl_live_found *w, con
 }
 
 /* First those that both ends confirm. */
-static void add_cables(struct dl_live *l, const struct dl_live_found *w, const uint32_t *index)
+static void add_cables(struct dl_live *l, const struct dl_live_found *w)
 {
 	for (enum agreement wanted = CONFIRMED; wanted <= CLAIMED; wanted++)
 		for (uint32_t i = 0; i < w->n; i++)
 			for (unsigned int p = 1; p <= w->nodes[i]->nports; p++)
 				if (!w->nodes[i]->left_out && w->nodes[i]->ports[p].far != DL_NONE)
-					live_add_cable(l, w, index, w->nodes[i], p, wanted);
+					live_add_cable(l, w, w->nodes[i], p, wanted);
 }
 
 /* ---- LIDs that several ports claim --------------------------------------- */
@@ -252,32 +254,31 @@ static int settle_lids(struct dl_live *l)
 
 /* ---- the fabric --------------------------------------------------------- */
 
-static int live_add_nodes(struct dl_live *l, const struct dl_live_found *w, uint32_t *index)
+static int live_add_nodes(struct dl_live *l, const struct dl_live_found *w)
 {
 	int err = dl_fabric_new(&l->f);
 
 	for (uint32_t i = 0; !err && i < w->n; i++)
 		if (!w->nodes[i]->left_out)
-			err = live_add_node(l->f, w->nodes[i], &index[i]);
+			err = live_add_node(l->f, w->nodes[i]);
 	/* The switches get their numbers. */
 	return err ? err : dl_fabric_finish(l->f, l->log);
 }
 
 static int live_build(struct dl_live *l, const struct dl_live_found *w)
 {
-	uint32_t *index = calloc(w->n + 1, sizeof(*index));
-	int err = index ? live_add_nodes(l, w, index) : -ENOMEM;
+	int err = live_add_nodes(l, w);
 
-	if (!err) {
-		l->switches = calloc(l->f->nswitches + 1, sizeof(*l->switches));
-		l->capabilities = calloc(l->f->nports + 1, sizeof(*l->capabilities));
-		l->high_limit = calloc(l->f->nports + 1, 1);
-		if (!l->switches || !l->capabilities || !l->high_limit)
-			err = -ENOMEM;
-	}
-	for (uint32_t i = 0; !err && i < w->n; i++) {
+	if (err)
+		return err;
+	l->switches = calloc(l->f->nswitches + 1, sizeof(*l->switches));
+	l->capabilities = calloc(l->f->nports + 1, sizeof(*l->capabilities));
+	l->high_limit = calloc(l->f->nports + 1, 1);
+	if (!l->switches || !l->capabilities || !l->high_limit)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < w->n; i++) {
 		const struct dl_live_node *n = w->nodes[i];
-		const struct dl_fabric_node *to = &l->f->nodes[index[i]];
+		const struct dl_fabric_node *to = &l->f->nodes[n->at];
 
 		for (unsigned int p = 0; !n->left_out && p <= n->nports; p++)
 			if (n->ports[p].answered)
@@ -285,12 +286,9 @@ static int live_build(struct dl_live *l, const struct dl_live_found *w)
 		if (!n->left_out && n->type == DL_FABRIC_SWITCH)
 			fill_switch(l, n, to->sw);
 	}
-	if (!err) {
-		fill_sm(l, w->nodes[0]);
-		add_cables(l, w, index);
-		err = settle_lids(l);
-	}
-	free(index);
+	fill_sm(l, w->nodes[0]);
+	add_cables(l, w);
+	err = settle_lids(l);
 	return err ? err : dl_fabric_finish(l->f, l->log);
 }
 

@@ -85,7 +85,7 @@ struct dl_live {
 struct dl_live_node {
 	uint64_t guid;
 	ib_portid_t path;
-	uint32_t number;
+	uint32_t number, at; /* among those found, and in the fabric */
 	uint8_t type, nports;
 	bool left_out;
 	char desc[IB_SMP_DATA_SIZE + 1];

@@ -97,17 +97,15 @@ static const struct tool_usage usage = {
 
 /* ---- files ------------------------------------------------------------- */
 
-static int write_torus3d(const struct tool *tool, struct request *r, const struct coords_order *p,
-			 const char *prefix)
+/* Only if it has a box of each size. */
+static int write_torus3d(const struct tool *tool, const struct request *r,
+			 const struct coords_order *p, const char *prefix)
 {
 	char *text;
 	size_t len;
-	int err = dl_memory_write(&text, &len, to, coords_slurm_torus3d(p, prefix, &r->sizes, to));
+	int err = dl_memory_write(&text, &len, to,
+				  coords_slurm_torus3d(p, prefix, &r->sizes, &tool->log, to));
 
-	if (err == -ERANGE)
-		return dl_fail(&tool->log, -EINVAL,
-			       "--slurm-sizes: there is no box of %u hosts in this torus",
-			       r->sizes.impossible);
 	if (!err)
 		err = tool_write(tool, NULL, r->torus3d, to,
 				 fwrite(text, 1, len, to) < len ? -EIO : 0);
@@ -115,7 +113,7 @@ static int write_torus3d(const struct tool *tool, struct request *r, const struc
 	return err;
 }
 
-static int coords_write_files(const struct tool *tool, struct request *r,
+static int coords_write_files(const struct tool *tool, const struct request *r,
 			      const struct coords_order *p)
 {
 	const char *prefix = r->by_index ? r->prefix : NULL;

@@ -62,15 +62,14 @@ void coords_slurm_topology(const struct coords_order *p, const char *prefix, FIL
 struct coords_sizes {
 	uint32_t *size;
 	uint32_t n;
-	uint32_t impossible; /* one that no box has: after -ERANGE */
 };
 
 /*
  * A topology.yaml for topology/torus3d, with placements for these sizes, too.
- * 0, -ERANGE (no box has one of the sizes) or -ENOMEM.
+ * 0, -EINVAL (no box has one of the sizes; reported) or -ENOMEM.
  */
 int coords_slurm_torus3d(const struct coords_order *p, const char *prefix,
-			 struct coords_sizes *sizes, FILE *to);
+			 const struct coords_sizes *sizes, const struct dl_log *log, FILE *to);
 
 /* The document; for people, and as a table of comma-separated values. */
 json_t *coords_json(const struct coords_order *p);

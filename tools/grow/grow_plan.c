@@ -29,16 +29,6 @@ static uint32_t grow_port(const struct dl_fabric *f, uint32_t sw, unsigned int n
 	return f->nodes[f->switches[sw]].first_port + num;
 }
 
-/* The switch of `all` at these coordinates, but in this plane. */
-static uint32_t grow_switch(const struct grow_plan *p, const uint32_t c[DL_TORUS_DIMS],
-			    uint32_t plane)
-{
-	uint32_t at[DL_TORUS_DIMS] = { c[0], c[1], c[2] };
-
-	at[p->request->dim] = plane;
-	return p->site_sw[dl_torus_site(&p->large, at)];
-}
-
 static int grow_add_cable(struct grow_plan *p, uint32_t a, uint32_t b, uint32_t on, uint32_t off)
 {
 	if (!dl_array_room(p->cables, p->ncables, 1, &p->cables_cap))
@@ -229,26 +219,27 @@ static int grow_add_planes(struct grow_plan *p, const struct dl_torus *t)
 /* The cables that will close each ring without them. */
 static int grow_close_rings(struct grow_plan *p, const struct dl_torus *t)
 {
-	unsigned int plus = dl_torus_dir(p->request->dim, false);
-	uint32_t c[DL_TORUS_DIMS], radix = p->small.radix[p->request->dim];
+	unsigned int dim = p->request->dim;
+	unsigned int plus = dl_torus_dir(dim, false), minus = dl_torus_dir(dim, true);
+	uint32_t c[DL_TORUS_DIMS];
 	int err = 0;
 
-	for (uint32_t site = 0; !err && site < t->nsites && !t->grid.mesh[p->request->dim];
-	     site++) {
+	for (uint32_t site = 0; !err && site < t->nsites && !t->grid.mesh[dim]; site++) {
 		uint32_t first = t->site_sw[site], last, n, m;
 
 		dl_torus_site_coord(&t->grid, site, c);
-		last = grow_switch(p, c, radix - 1);
-		if (c[p->request->dim] || first == DL_NONE || last == DL_NONE)
+		if (c[dim] || first == DL_NONE)
+			continue;
+		c[dim] = p->small.radix[dim] - 1;
+		last = p->site_sw[dl_torus_site(&p->large, c)];
+		if (last == DL_NONE)
 			continue;
 		n = dl_torus_group_size(t, last, plus);
-		m = dl_torus_group_size(t, first, dl_torus_opposite(plus));
+		m = dl_torus_group_size(t, first, minus);
 		for (uint32_t i = 0; !err && i < n && i < m; i++)
 			err = grow_add_cable(
 				p, grow_port(p->all, last, dl_torus_group(t, last, plus)[i]),
-				grow_port(p->all, first,
-					  dl_torus_group(t, first, dl_torus_opposite(plus))[i]),
-				0, 0);
+				grow_port(p->all, first, dl_torus_group(t, first, minus)[i]), 0, 0);
 	}
 	return err;
 }

@@ -312,7 +312,7 @@ static int grow_take_out(struct grow_walk *w, const char *avoid, json_t *step)
 	struct dl_route_result before = w->now.routed;
 	int err;
 
-	memset(&w->now.routed, 0, sizeof(w->now.routed));
+	w->now.routed = (struct dl_route_result){ 0 };
 	err = grow_route(w, avoid, &w->now);
 	if (!err)
 		err = grow_judge(before.tables, w->now.routed.tables, step);

@@ -351,13 +351,12 @@ static json_t *host_json(const struct hops *h, const struct host *host)
 {
 	const struct dl_fabric *f = h->in->fabric;
 	uint32_t sw = dl_fabric_access_switch(f, host->port);
-	const uint32_t *site = h->in->coords.site;
 
 	return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o}", "name", tool_json_text(host->name),
 			 "guid", tool_json_guid(f, f->ports[host->port].node), "port",
 			 f->ports[host->port].num, "lid", f->ports[host->port].lid, "switch",
 			 tool_json_text(dl_fabric_node_name(f, f->switches[sw])), "coord",
-			 tool_json_coord(&h->in->coords.grid, site ? site[sw] : DL_NONE));
+			 tool_json_place(&h->in->coords, f, f->switches[sw]));
 }
 
 /* All but the matrix. */

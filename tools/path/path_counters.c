@@ -59,12 +59,11 @@ uint64_t path_counted_faults(const struct dl_live_counters *c, uint32_t port)
 
 uint32_t path_host_of(const struct dl_fabric *f, uint32_t port)
 {
-	uint32_t near = f->ports[port].node, peer = f->ports[port].peer;
-	uint32_t far = peer == DL_NONE ? near : f->ports[peer].node;
+	uint32_t near = f->ports[port].node, far = dl_fabric_peer_node(f, port);
 
 	if (!dl_fabric_is_switch(f, near))
 		return near;
-	return dl_fabric_is_switch(f, far) ? DL_NONE : far;
+	return far == DL_NONE || dl_fabric_is_switch(f, far) ? DL_NONE : far;
 }
 
 /* ---- reading ------------------------------------------------------------- */
@@ -87,13 +86,6 @@ static int counters_read_one(const struct tool *tool, const struct path_request 
 	return dl_live_counters_ask(&live, f, &tool->log, out);
 }
 
-/* Did the earlier reading ask as many nodes?  Then ports that it lacks had no errors. */
-static bool counters_are_complete(const struct dl_fabric *f, const struct dl_live_counters *now,
-				  const struct dl_live_counters *then)
-{
-	return then->nodes && then->nodes >= (now->nodes ? now->nodes : f->nnodes);
-}
-
 /*
  * What has grown since; a counter that shrank has been cleared.  What one that had stopped
  * at its maximum would have counted is not known, nor is it of a port that was not read:
@@ -103,7 +95,8 @@ static void counters_subtract(const struct dl_log *log, const struct path_reques
 			      const struct dl_fabric *f, struct dl_live_counters *now,
 			      const struct dl_live_counters *then)
 {
-	bool complete = counters_are_complete(f, now, then);
+	/* Did the earlier reading ask as many nodes?  Then ports that it lacks had no errors. */
+	bool complete = then->nodes && then->nodes >= (now->nodes ? now->nodes : f->nnodes);
 	uint32_t n = 0, first = 0, nmissing = 0;
 	unsigned int which = 0;
 

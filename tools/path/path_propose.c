@@ -173,20 +173,14 @@ static bool propose_ring_allows(const struct propose *p, uint32_t port)
 
 /* ---- limits -------------------------------------------------------------- */
 
-static double propose_error_limit(const struct propose *p, uint32_t port)
-{
-	double bits = p->speeds.rate[port] * 1e9 / DL_FABRIC_RATE_GBIT;
-
-	return p->r->max_errors >= 0 ? p->r->max_errors : bits * 3600 / BITS_AN_ERROR;
-}
-
 /* Why a cable should be taken out of use; empty: it should stay. */
 static void propose_why(const struct propose *p, const struct path_counted *c, char *why,
 			size_t size)
 {
 	static const char *const names[] = { "link-downs", "recoveries", "errors" };
+	double bits = p->speeds.rate[c->port] * 1e9 / DL_FABRIC_RATE_GBIT * 3600;
 	const double limits[] = { p->r->max_downs, p->r->max_recoveries,
-				  propose_error_limit(p, c->port) };
+				  p->r->max_errors >= 0 ? p->r->max_errors : bits / BITS_AN_ERROR };
 	double hours = p->r->hours > 1 ? p->r->hours : 1;
 
 	*why = '\0';

@@ -39,9 +39,7 @@ struct path_step {
 /* Where an end port's packets enter the first switch, or DL_NONE. */
 static uint32_t path_entrance(const struct dl_fabric *f, uint32_t end_port)
 {
-	uint32_t node = f->ports[end_port].node;
-
-	if (dl_fabric_is_switch(f, node))
+	if (dl_fabric_is_switch(f, f->ports[end_port].node))
 		return end_port;
 	return dl_fabric_peer_switch(f, end_port) == DL_NONE ? DL_NONE : f->ports[end_port].peer;
 }

@@ -171,9 +171,10 @@ static bool mads_next(struct dl_live_mads *m, struct dl_live_query *q)
 
 static int fill_window(struct dl_live_mads *m, bool *more)
 {
-	for (uint32_t i = 0; *more && m->busy < m->o.in_flight; i++) {
+	int err = 0;
+
+	for (uint32_t i = 0; !err && *more && m->busy < m->o.in_flight; i++) {
 		struct slot *slot = &m->slots[i];
-		int err;
 
 		if (slot->sent)
 			continue;
@@ -183,10 +184,8 @@ static int fill_window(struct dl_live_mads *m, bool *more)
 		slot->use++;
 		m->busy++;
 		err = send_slot(m, i);
-		if (err)
-			return err;
 	}
-	return 0;
+	return err;
 }
 
 /* ---- receiving --------------------------------------------------------- */
@@ -226,27 +225,21 @@ static void mads_take(struct dl_live_mads *m)
 static int check_time(struct dl_live_mads *m, int *wait)
 {
 	uint64_t now = now_ms(), next = now + m->o.timeout_ms;
+	int err = 0;
 
-	for (uint32_t i = 0; i < m->o.in_flight; i++) {
+	for (uint32_t i = 0; !err && i < m->o.in_flight; i++) {
 		struct slot *slot = &m->slots[i];
-		int err;
+		bool overdue = slot->sent && slot->deadline <= now;
 
-		if (!slot->sent)
-			continue;
-		if (slot->deadline <= now) {
-			if (slot->sent > m->o.retries) {
-				mads_finish(m, slot, DL_LIVE_SILENT);
-				continue;
-			}
+		if (overdue && slot->sent > m->o.retries)
+			mads_finish(m, slot, DL_LIVE_SILENT);
+		else if (overdue)
 			err = send_slot(m, i);
-			if (err)
-				return err;
-		}
-		if (slot->deadline < next)
+		if (slot->sent && slot->deadline < next)
 			next = slot->deadline;
 	}
 	*wait = next - now;
-	return 0;
+	return err;
 }
 
 static void mads_show_progress(struct dl_live_mads *m, bool last)

@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "coords.h"
-#include "dateline/torus.h"
 
 /* ---- adapters ---------------------------------------------------------- */
 

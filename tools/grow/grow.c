@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* `dateline grow`: the steps by which a dimension grows or shrinks by a plane. */
-#include <errno.h>
-#include <string.h>
+#include "config.h"
 
 #include "grow.h"
 #include "tools/transition.h"

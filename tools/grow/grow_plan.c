@@ -267,13 +267,12 @@ static uint32_t grow_number(const struct grow_plan *p, uint32_t site, unsigned i
 /* The rings within the new planes along dimensions before this one. */
 static uint32_t grow_rings_before(const struct grow_plan *p, unsigned int before)
 {
-	unsigned int dim = p->request->dim;
+	uint32_t sites = dl_torus_grid_sites(&p->large) - dl_torus_grid_sites(&p->small);
 	uint32_t rings = 0;
 
 	for (unsigned int d = 0; d < before; d++)
-		if (d != dim && p->large.radix[d] > 1)
-			rings += dl_torus_grid_sites(&p->large) / p->large.radix[d] /
-				 p->large.radix[dim] * (p->large.radix[dim] - p->small.radix[dim]);
+		if (d != p->request->dim && p->large.radix[d] > 1)
+			rings += sites / p->large.radix[d];
 	return rings;
 }
 

@@ -2,9 +2,7 @@
 /* Packets followed through the tables, unicast and multicast; see path.h. */
 #include "config.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "path.h"
 #include "tools/verify/verify.h"

@@ -77,14 +77,6 @@ static void answer_pair(void *context, const struct dl_live_query *q, int status
 			mad_get_field((void *)q->data, 0, IB_SA_PR_SL_F);
 }
 
-static int paths_ask(struct pairs *p, bool first_only)
-{
-	const struct dl_live_queries list = { "path SLs", p, next_pair, answer_pair };
-
-	p->first_only = first_only;
-	return dl_live_mads_run(p->l->mads, &list);
-}
-
 /* Is an end port one of those that the options want? */
 static bool paths_wanted(const struct dl_live *l, uint32_t port)
 {
@@ -135,10 +127,12 @@ static void forget_path_sls(const struct pairs *p)
 
 static int ask_all(struct pairs *p)
 {
+	const struct dl_live_queries list = { "path SLs", p, next_pair, answer_pair };
 	int err = paths_choose(p);
 
+	p->first_only = true;
 	if (!err)
-		err = paths_ask(p, true);
+		err = dl_live_mads_run(p->l->mads, &list);
 	if (err)
 		return err;
 	if (p->silent) {
@@ -146,7 +140,8 @@ static int ask_all(struct pairs *p)
 		return 0;
 	}
 	p->refused = 0;
-	err = paths_ask(p, false);
+	p->first_only = false;
+	err = dl_live_mads_run(p->l->mads, &list);
 	if (p->refused)
 		dl_log(p->l->log, DL_LOG_WARNING,
 		       "%llu pair%s without a path by the subnet administrator's word",

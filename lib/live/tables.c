@@ -76,14 +76,6 @@ static void take_answer(void *context, const struct dl_live_query *q, int status
 		    (unsigned long long)f->nodes[node].guid, why, r->list->what, q->mod);
 }
 
-static int read_list(struct reader *r)
-{
-	const struct dl_live_queries list = { r->list->title, r, next_query, take_answer };
-	int err = dl_live_mads_run(r->l->mads, &list);
-
-	return err ? err : r->err;
-}
-
 /* Asks the switch or adapter that a port belongs to, by the directed route to it. */
 static bool ask_at(const struct reader *r, uint32_t port, struct dl_live_query *q, uint16_t attr,
 		   uint32_t mod)
@@ -347,8 +339,11 @@ int dl_live_tables(struct dl_live *l, struct dl_tables *t)
 	l->marks = calloc(l->f->nswitches + 1, sizeof(*l->marks));
 	err = r.arbs && l->marks ? 0 : -ENOMEM;
 	for (size_t i = 0; !err && i < sizeof(lists) / sizeof(*lists); i++) {
+		const struct dl_live_queries list = { lists[i].title, &r, next_query, take_answer };
+
 		r.list = &lists[i];
-		err = read_list(&r);
+		err = dl_live_mads_run(l->mads, &list);
+		err = err ? err : r.err;
 	}
 	if (!err)
 		err = keep_arbs(&r);

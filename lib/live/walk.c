@@ -130,14 +130,6 @@ static void detail_answer(void *context, const struct dl_live_query *q, int stat
 	}
 }
 
-static int walk_run(struct walk *w, bool details)
-{
-	const struct dl_live_queries visits = { "links", w, next_visit, visit_answer };
-	const struct dl_live_queries asked = { "nodes", w, next_detail, detail_answer };
-
-	return dl_live_mads_run(w->l->mads, details ? &asked : &visits);
-}
-
 static int add_visit(struct walk *w, const ib_portid_t *path, uint32_t from, uint8_t out)
 {
 	struct visit *v;
@@ -293,14 +285,16 @@ static int go_on(struct walk *w, const struct dl_live_node *n)
 
 static int walk_wave(struct walk *w)
 {
+	const struct dl_live_queries visits = { "links", w, next_visit, visit_answer };
+	const struct dl_live_queries details = { "nodes", w, next_detail, detail_answer };
 	uint32_t first = w->found->n;
-	int err = walk_run(w, false);
+	int err = dl_live_mads_run(w->l->mads, &visits);
 
 	w->ndetails = 0;
 	for (uint32_t i = 0; !err && i < w->nvisits; i++)
 		err = take_visit(w, &w->visits[i]);
 	if (!err)
-		err = walk_run(w, true);
+		err = dl_live_mads_run(w->l->mads, &details);
 	w->nvisits = 0;
 	for (uint32_t i = first; !err && i < w->found->n; i++)
 		err = go_on(w, w->found->nodes[i]);

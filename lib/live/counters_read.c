@@ -157,7 +157,7 @@ int dl_live_counters_read(const char *path, const struct dl_fabric *f, const str
 {
 	struct reading r = { .f = f, .c = out, .port = DL_NONE };
 	struct dl_text text;
-	int err = dl_live_counters_new(f, out), state = 0;
+	int err = dl_live_counters_new(f, out);
 	FILE *from = err ? NULL : fopen(path, "r");
 
 	if (!err && !from)
@@ -167,13 +167,13 @@ int dl_live_counters_read(const char *path, const struct dl_fabric *f, const str
 	err = dl_fabric_index_ports(f, &r.ports);
 	dl_text_begin(&text, from, path, log);
 	text.whole = true;
-	while (!err && (state = dl_text_next(&text)) > 0)
+	while (!err && (err = dl_text_next(&text)) > 0)
 		err = counters_read_line(&r, &text);
 	dl_text_end(&text);
 	fclose(from);
 	dl_fabric_index_free(&r.ports);
-	if (err || state)
-		return err ? err : state;
+	if (err)
+		return err;
 	if (!out->nknown && !r.clean)
 		return dl_fail(log, -EINVAL,
 			       r.counters ? "%s: counters of no port that is in this fabric" :

@@ -34,9 +34,11 @@ static void coords_add_port(struct coords_order *p, const uint32_t *site, const 
 	struct coords_adapter *at = &p->list[p->n++];
 	uint32_t sw = dl_fabric_peer_switch(p->fabric, port);
 
-	at->port = port;
-	at->site = at->along = at->host = at->namesake = DL_NONE;
-	at->lacking = NULL;
+	*at = (struct coords_adapter){ .port = port,
+				       .site = DL_NONE,
+				       .along = DL_NONE,
+				       .host = DL_NONE,
+				       .namesake = DL_NONE };
 	if (p->fabric->ports[port].peer == DL_NONE) {
 		at->lacking = "no cable";
 	} else if (sw == DL_NONE) {

@@ -80,16 +80,14 @@ static void write_row(const struct cells *c, uint32_t from, uint32_t end, const 
 static void write_regions(const struct cells *c, const char *prefix, FILE *to)
 {
 	fputs("        regions:\n", to);
-	for (uint32_t i = 0, n; i < c->n; i += n) {
+	for (uint32_t i = 0, n; i < c->n; i += n ? n : 1) {
 		uint32_t x = i % c->side[0], row = i / c->side[0];
 		uint32_t at[DIMS] = { x, row % c->side[1], row / c->side[1] };
 
 		for (n = 0; x + n < c->side[0] && c->host[i + n] != DL_NONE;)
 			n++;
-		if (!n) {
-			n = 1;
+		if (!n)
 			continue;
-		}
 		write_dims("anchor", at, "          - ", to);
 		write_dims("dims", (uint32_t[DIMS]){ n, 1, 1 }, "            ", to);
 		fputs("            nodes: ", to);

@@ -88,10 +88,9 @@ static int grow_add_node(struct grow_plan *p, uint32_t like, const uint32_t c[DL
 	f->nodes[*node].lft_cap = from.lft_cap;
 	for (unsigned int i = 0; i <= from.nports; i++) {
 		struct dl_fabric_port *port = &f->ports[f->nodes[*node].first_port + i];
-		uint32_t own = port->node;
 
 		*port = f->ports[from.first_port + i];
-		port->node = own;
+		port->node = *node;
 		port->peer = DL_NONE;
 		port->guid = host ? guid + i : guid;
 		port->lid = port->lmc = 0;

@@ -71,18 +71,8 @@ void dl_live_counters_release(struct dl_live_counters *c)
 struct asking {
 	const struct dl_fabric *f;
 	struct dl_live_counters *c;
-	uint32_t port;	 /* the next one, or the one just asked for... */
-	bool extended;	 /* ... the 64 bit counters of which come next */
 	uint64_t silent; /* ports without an answer */
 };
-
-static void rewind_ports(void *context)
-{
-	struct asking *a = context;
-
-	a->port = 0;
-	a->extended = false;
-}
 
 /* The LID at which a port's agent answers: its node's for a switch. */
 static uint16_t agent_lid(const struct dl_fabric *f, uint32_t port)
@@ -92,38 +82,37 @@ static uint16_t agent_lid(const struct dl_fabric *f, uint32_t port)
 	return f->ports[dl_fabric_is_switch(f, node) ? f->nodes[node].first_port : port].lid;
 }
 
-static bool counters_next_port(void *context, struct dl_live_query *q)
+/* Port after port, its counters of 32 bits and then those of 64. */
+static bool counters_next_port(void *context, uint32_t at[2], struct dl_live_query *q)
 {
-	struct asking *a = context;
+	const struct dl_fabric *f = ((struct asking *)context)->f;
+	uint32_t *port = &at[0], *extended = &at[1];
 
-	while (a->port < a->f->nports &&
-	       (a->f->ports[a->port].peer == DL_NONE || !agent_lid(a->f, a->port)))
-		a->port++;
-	if (a->port == a->f->nports)
+	while (*port < f->nports && (f->ports[*port].peer == DL_NONE || !agent_lid(f, *port)))
+		++*port;
+	if (*port == f->nports)
 		return false;
 	q->service = DL_LIVE_PMA;
-	q->to.lid = agent_lid(a->f, a->port);
+	q->to.lid = agent_lid(f, *port);
 	q->to.qp = 1;
 	q->to.qkey = IB_DEFAULT_QP1_QKEY;
-	q->attr = a->extended ? IB_GSI_PORT_COUNTERS_EXT : IB_GSI_PORT_COUNTERS;
-	mad_set_field(q->data, 0, IB_PC_PORT_SELECT_F, a->f->ports[a->port].num);
-	q->key[0] = a->port;
-	a->port += a->extended;
-	a->extended = !a->extended;
+	q->attr = *extended ? IB_GSI_PORT_COUNTERS_EXT : IB_GSI_PORT_COUNTERS;
+	mad_set_field(q->data, 0, IB_PC_PORT_SELECT_F, f->ports[*port].num);
+	q->key[0] = *port;
+	*port += *extended;
+	*extended = !*extended;
 	return true;
 }
 
-static void take_counters(void *context, const struct dl_live_query *q, enum dl_live_answer how,
-			  unsigned int status)
+static void take_counters(void *context, const struct dl_live_query *q, int status)
 {
 	struct asking *a = context;
 	bool extended = q->attr == IB_GSI_PORT_COUNTERS_EXT;
 	uint64_t *value = a->c->value[q->key[0]];
 	void *data = (void *)q->data;
 
-	(void)status; /* many ports have no counters of 64 bits */
-	if (how != DL_LIVE_ANSWERED) {
-		a->silent += !extended;
+	if (status) {
+		a->silent += !extended; /* many ports have no counters of 64 bits */
 		return;
 	}
 	for (unsigned int i = 0; i < DL_LIVE_COUNTERS; i++) {
@@ -134,8 +123,7 @@ static void take_counters(void *context, const struct dl_live_query *q, enum dl_
 		if (read > value[i])
 			value[i] = read;
 	}
-	if (!a->c->known[q->key[0]])
-		a->c->nknown++;
+	a->c->nknown += !a->c->known[q->key[0]];
 	a->c->known[q->key[0]] = true;
 }
 
@@ -143,11 +131,7 @@ int dl_live_counters_ask(const struct dl_live_options *o, const struct dl_fabric
 			 const struct dl_log *log, struct dl_live_counters *out)
 {
 	struct asking a = { .f = f, .c = out };
-	const struct dl_live_queries list = { .what = "counters",
-					      .context = &a,
-					      .rewind = rewind_ports,
-					      .next = counters_next_port,
-					      .answer = take_counters };
+	const struct dl_live_queries list = { "counters", &a, counters_next_port, take_counters };
 	struct dl_live_mads *mads = NULL;
 	int err = dl_live_counters_new(f, out);
 

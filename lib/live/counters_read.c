@@ -68,17 +68,15 @@ static int counters_read_port_line(struct reading *r, struct dl_text *t)
 {
 	uint64_t guid, number;
 	uint32_t port;
-	int err = dl_text_number(t, 16, UINT64_MAX, "a GUID", &guid);
 
-	if (err)
-		return err;
+	if (dl_text_number(t, 16, UINT64_MAX, "a GUID", &guid))
+		return -EINVAL;
 	if (!dl_text_take_string(t, "port"))
 		return dl_text_expected(t, "\"port\"");
 	if (dl_text_take_string(t, "ALL"))
 		return 0; /* the sum of a switch's ports */
-	err = dl_text_number(t, 10, DL_FABRIC_MAX_PORTS, "a port number", &number);
-	if (err)
-		return err;
+	if (dl_text_number(t, 10, DL_FABRIC_MAX_PORTS, "a port number", &number))
+		return -EINVAL;
 	port = counters_find_port(r, guid, number);
 	r->unknown += port == DL_NONE;
 	for (char *at = strchr(t->at, '['); at; at = strchr(t->at, '[')) {
@@ -88,9 +86,8 @@ static int counters_read_port_line(struct reading *r, struct dl_text *t)
 		t->at = at + 1 + len;
 		if (!dl_text_take_string(t, "=="))
 			return dl_text_expected(t, "\"==\"");
-		err = dl_text_number(t, 10, UINT64_MAX, "a counter", &value);
-		if (err)
-			return err;
+		if (dl_text_number(t, 10, UINT64_MAX, "a counter", &value))
+			return -EINVAL;
 		counters_take(r, port, at + 1, len, value);
 	}
 	return 0;
@@ -101,13 +98,13 @@ static int counters_read_heading(struct reading *r, struct dl_text *t)
 {
 	uint64_t lid, number;
 	uint32_t end;
-	int err;
 
 	if (dl_text_take_string(t, "## Summary:")) {
 		r->clean |= strstr(t->at, ", 0 bad nodes found") != NULL;
-		err = dl_text_number(t, 10, UINT32_MAX, "a number of nodes", &number);
-		r->c->nodes = err ? 0 : number;
-		return err;
+		if (dl_text_number(t, 10, UINT32_MAX, "a number of nodes", &number))
+			return -EINVAL;
+		r->c->nodes = number;
+		return 0;
 	}
 	if (strstr(t->at, " PMA query failures") && dl_text_take_string(t, "##") &&
 	    !dl_text_take_string(t, "0 "))
@@ -116,16 +113,14 @@ static int counters_read_heading(struct reading *r, struct dl_text *t)
 	if (!t->at)
 		return 0;
 	t->at += 4;
-	err = dl_text_number(t, 10, UINT16_MAX, "a LID", &lid);
-	if (err)
-		return err;
+	if (dl_text_number(t, 10, UINT16_MAX, "a LID", &lid))
+		return -EINVAL;
 	if (!dl_text_take_string(t, "port"))
 		return dl_text_expected(t, "\"port\"");
 	r->port = DL_NONE;
 	if (t->at[0] == ' ' && t->at[1] >= '0' && t->at[1] <= '9') {
-		err = dl_text_number(t, 10, 255, "a port number", &number);
-		if (err)
-			return err;
+		if (dl_text_number(t, 10, 255, "a port number", &number))
+			return -EINVAL;
 		end = lid && lid <= r->f->top_lid ? r->f->lid_port[lid] : DL_NONE;
 		if (end != DL_NONE && number != 255)
 			r->port = counters_port_of(r->f, r->f->ports[end].node, number);
@@ -162,34 +157,32 @@ int dl_live_counters_read(const char *path, const struct dl_fabric *f, const str
 {
 	struct reading r = { .f = f, .c = out, .port = DL_NONE };
 	struct dl_text text;
-	int err = dl_live_counters_new(f, out), state = 0;
+	int err = dl_live_counters_new(f, out);
 	FILE *from = err ? NULL : fopen(path, "r");
 
-	if (!err && !from) {
-		err = -errno;
-		dl_log(log, DL_LOG_ERROR, "cannot read %s: %s", path, strerror(-err));
-	}
+	if (!err && !from)
+		err = dl_fail(log, -errno, "cannot read %s: %s", path, strerror(errno));
 	if (err)
 		return err;
 	err = dl_fabric_index_ports(f, &r.ports);
 	dl_text_begin(&text, from, path, log);
 	text.whole = true;
-	while (!err && (state = dl_text_next(&text)) > 0)
+	while (!err && (err = dl_text_next(&text)) > 0)
 		err = counters_read_line(&r, &text);
 	dl_text_end(&text);
 	fclose(from);
 	dl_fabric_index_free(&r.ports);
-	if (!err && !state && !out->nknown && !r.clean) {
-		dl_log(log, DL_LOG_ERROR,
-		       r.counters ?
-			       "%s: counters of no port that is in this fabric" :
-			       "%s: no counters: expected the output of ibqueryerrors or perfquery",
-		       path);
-		err = -EINVAL;
-	} else if (!err && !state && r.unknown)
+	if (err)
+		return err;
+	if (!out->nknown && !r.clean)
+		return dl_fail(log, -EINVAL,
+			       r.counters ? "%s: counters of no port that is in this fabric" :
+					    "%s: no counters: expected the output of ibqueryerrors "
+					    "or perfquery",
+			       path);
+	if (r.unknown)
 		dl_log(log, DL_LOG_WARNING,
-		       "%s: counters of %u port%s that %s not in this fabric are "
-		       "left out",
-		       path, r.unknown, r.unknown == 1 ? "" : "s", r.unknown == 1 ? "is" : "are");
-	return err ? err : state;
+		       "%s: counters of %u port%s that %s not in this fabric are left out", path,
+		       r.unknown, r.unknown == 1 ? "" : "s", r.unknown == 1 ? "is" : "are");
+	return 0;
 }

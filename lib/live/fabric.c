@@ -45,32 +45,20 @@ void dl_live_gap(struct dl_live *l, const char *format, ...)
 	fputc('\n', l->gaps);
 }
 
-ib_portid_t dl_live_route(const struct dl_live *l, uint32_t end_port)
-{
-	const struct dl_fabric *f = l->f;
-	uint32_t s = dl_fabric_access_switch(f, end_port);
-	ib_portid_t path;
-
-	if (s == DL_NONE)
-		return l->self;
-	path = l->switches[s].path;
-	if (f->ports[end_port].num && path.drpath.cnt + 1 < (int)sizeof(path.drpath.p))
-		path.drpath.p[++path.drpath.cnt] = f->ports[f->ports[end_port].peer].num;
-	return path;
-}
-
 /* ---- discovery --------------------------------------------------------- */
 
-static int live_add_node(struct dl_fabric *f, const struct dl_live_node *n, uint32_t *node)
+static int live_add_node(struct dl_fabric *f, struct dl_live_node *n)
 {
-	int err = dl_fabric_add_guid_node(f, n->type, n->nports, n->guid, n->desc, node);
+	int err = dl_fabric_add_guid_node(f, n->type, n->nports, n->guid, n->desc, &n->at);
+	struct dl_fabric_node *to;
 
 	if (err)
 		return err;
-	f->nodes[*node].system_guid = mad_get_field64((void *)n->info, 0, IB_NODE_SYSTEM_GUID_F);
-	f->nodes[*node].device = dl_live_field(n->info, IB_NODE_DEVID_F);
-	f->nodes[*node].vendor = dl_live_field(n->info, IB_NODE_VENDORID_F);
-	f->nodes[*node].lft_cap = dl_live_field(n->switch_info, IB_SW_LINEAR_FDB_CAP_F);
+	to = &f->nodes[n->at];
+	to->system_guid = mad_get_field64((void *)n->info, 0, IB_NODE_SYSTEM_GUID_F);
+	to->device = dl_live_field(n->info, IB_NODE_DEVID_F);
+	to->vendor = dl_live_field(n->info, IB_NODE_VENDORID_F);
+	to->lft_cap = dl_live_field(n->switch_info, IB_SW_LINEAR_FDB_CAP_F);
 	return 0;
 }
 
@@ -155,7 +143,7 @@ static enum agreement live_agreement(const struct dl_live_found *w, const struct
 	return CLAIMED;
 }
 
-static void live_add_cable(struct dl_live *l, const struct dl_live_found *w, const uint32_t *index,
+static void live_add_cable(struct dl_live *l, const struct dl_live_found *w,
 			   const struct dl_live_node *n, unsigned int p, enum agreement wanted)
 {
 	const struct dl_live_node *far = w->nodes[n->ports[p].far];
@@ -164,8 +152,8 @@ static void live_add_cable(struct dl_live *l, const struct dl_live_found *w, con
 
 	if (a != wanted && (a != DENIED || wanted != CLAIMED))
 		return;
-	if (a != DENIED && !dl_fabric_connect(l->f, l->f->nodes[index[n->number]].first_port + p,
-					      l->f->nodes[index[far->number]].first_port + q))
+	if (a != DENIED && !dl_fabric_connect(l->f, l->f->nodes[n->at].first_port + p,
+					      l->f->nodes[far->at].first_port + q))
 		return;
 	dl_log(l->log, DL_LOG_WARNING,
 	       "port %u of \"%s\" (node GUID 0x%016" PRIx64
@@ -175,79 +163,70 @@ static void live_add_cable(struct dl_live *l, const struct dl_live_found *w, con
 }
 
 /* First those that both ends confirm. */
-static void add_cables(struct dl_live *l, const struct dl_live_found *w, const uint32_t *index)
+static void add_cables(struct dl_live *l, const struct dl_live_found *w)
 {
 	for (enum agreement wanted = CONFIRMED; wanted <= CLAIMED; wanted++)
 		for (uint32_t i = 0; i < w->n; i++)
 			for (unsigned int p = 1; p <= w->nodes[i]->nports; p++)
 				if (!w->nodes[i]->left_out && w->nodes[i]->ports[p].far != DL_NONE)
-					live_add_cable(l, w, index, w->nodes[i], p, wanted);
+					live_add_cable(l, w, w->nodes[i], p, wanted);
 }
 
 /* ---- LIDs that several ports claim --------------------------------------- */
 
 struct contest {
 	struct dl_live *l;
-	uint32_t *owner; /* by LID: the first port that claims it */
-	uint32_t *ports; /* that claim one of another's, in order */
-	uint32_t n, at;
+	bool *contested; /* by port */
 };
 
-static void rewind_contest(void *context)
-{
-	((struct contest *)context)->at = 0;
-}
-
 /* Where does the switch that a port is attached to forward its LID? */
-static bool next_contest(void *context, struct dl_live_query *q)
+static bool next_contest(void *context, uint32_t at[2], struct dl_live_query *q)
 {
-	struct contest *c = context;
+	const struct contest *c = context;
+	const struct dl_fabric *f = c->l->f;
 
-	while (c->at < c->n) {
-		uint32_t port = c->ports[c->at++], s = dl_fabric_access_switch(c->l->f, port);
+	while (at[0] < f->nports) {
+		uint32_t port = at[0]++;
+		uint32_t s = c->contested[port] ? dl_fabric_access_switch(f, port) : DL_NONE;
 
 		if (s == DL_NONE)
 			continue;
 		q->key[0] = port;
 		q->to = c->l->switches[s].path;
 		q->attr = IB_ATTR_LINEARFORWTBL;
-		q->mod = c->l->f->ports[port].lid / LFT_BLOCK;
+		q->mod = f->ports[port].lid / LFT_BLOCK;
 		return true;
 	}
 	return false;
 }
 
-static void contest_answer(void *context, const struct dl_live_query *q, enum dl_live_answer how,
-			   unsigned int status)
+static void contest_answer(void *context, const struct dl_live_query *q, int status)
 {
 	struct contest *c = context;
 	struct dl_fabric *f = c->l->f;
 	struct dl_fabric_port *p = &f->ports[q->key[0]];
-	unsigned int out = dl_fabric_access_port(f, q->key[0]);
 
-	(void)status;
-	if (how != DL_LIVE_ANSWERED || q->data[p->lid % LFT_BLOCK] == out)
+	if (status || q->data[p->lid % LFT_BLOCK] == dl_fabric_access_port(f, q->key[0]))
 		return;
 	dl_log(c->l->log, DL_LOG_WARNING,
 	       "\"%s\" (node GUID 0x%016" PRIx64 ") port %u claims LID %u, as another does, and "
-	       "its switch forwards that elsewhere: left "
-	       "without a LID",
+	       "its switch forwards that elsewhere: left without a LID",
 	       dl_fabric_node_name(f, p->node), f->nodes[p->node].guid, p->num, p->lid);
 	p->lid = 0;
 	p->lmc = 0;
 }
 
-static void contest_lid(struct contest *c, bool *contested, uint32_t port)
+/* `owner`, by LID: the first port that claims it. */
+static void contest_lid(struct contest *c, uint32_t *owner, uint32_t port)
 {
 	const struct dl_fabric_port *p = &c->l->f->ports[port];
 
 	for (uint32_t lid = p->lid; lid < p->lid + (1u << p->lmc) && lid <= DL_FABRIC_MAX_LID;
 	     lid++) {
-		if (c->owner[lid] == DL_NONE) {
-			c->owner[lid] = port;
-			continue;
-		}
-		contested[port] = contested[c->owner[lid]] = true;
+		if (owner[lid] == DL_NONE)
+			owner[lid] = port;
+		else
+			c->contested[port] = c->contested[owner[lid]] = true;
 	}
 }
 
@@ -255,64 +234,51 @@ static void contest_lid(struct contest *c, bool *contested, uint32_t port)
 static int settle_lids(struct dl_live *l)
 {
 	const struct dl_fabric *f = l->f;
-	struct contest c = { .l = l };
-	struct dl_live_queries list = {
-		.what = "contested LIDs",
-		.context = &c,
-		.rewind = rewind_contest,
-		.next = next_contest,
-		.answer = contest_answer,
-	};
-	bool *contested = calloc(f->nports + 1, sizeof(*contested));
+	size_t size = (DL_FABRIC_MAX_LID + 1ul) * sizeof(uint32_t);
+	struct contest c = { l, calloc(f->nports + 1, sizeof(*c.contested)) };
+	const struct dl_live_queries list = { "contested LIDs", &c, next_contest, contest_answer };
+	uint32_t *owner = malloc(size);
 	int err = -ENOMEM;
 
-	c.owner = malloc((DL_FABRIC_MAX_LID + 1ul) * sizeof(*c.owner));
-	c.ports = calloc(f->nports + 1, sizeof(*c.ports));
-	if (!contested || !c.owner || !c.ports)
-		goto out;
-	memset(c.owner, 0xFF, (DL_FABRIC_MAX_LID + 1ul) * sizeof(*c.owner));
-	for (uint32_t i = 0; i < f->nports; i++)
-		if (f->ports[i].lid && dl_fabric_is_end_port(f, i))
-			contest_lid(&c, contested, i);
-	for (uint32_t i = 0; i < f->nports; i++)
-		if (contested[i])
-			c.ports[c.n++] = i;
-	err = c.n ? dl_live_mads_run(l->mads, &list) : 0;
-out:
-	free(contested);
-	free(c.owner);
-	free(c.ports);
+	if (c.contested && owner) {
+		memset(owner, 0xFF, size); /* DL_NONE */
+		for (uint32_t i = 0; i < f->nports; i++)
+			if (f->ports[i].lid && dl_fabric_is_end_port(f, i))
+				contest_lid(&c, owner, i);
+		err = dl_live_mads_run(l->mads, &list);
+	}
+	free(c.contested);
+	free(owner);
 	return err;
 }
 
 /* ---- the fabric --------------------------------------------------------- */
 
-static int live_add_nodes(struct dl_live *l, const struct dl_live_found *w, uint32_t *index)
+static int live_add_nodes(struct dl_live *l, const struct dl_live_found *w)
 {
 	int err = dl_fabric_new(&l->f);
 
 	for (uint32_t i = 0; !err && i < w->n; i++)
 		if (!w->nodes[i]->left_out)
-			err = live_add_node(l->f, w->nodes[i], &index[i]);
+			err = live_add_node(l->f, w->nodes[i]);
 	/* The switches get their numbers. */
 	return err ? err : dl_fabric_finish(l->f, l->log);
 }
 
 static int live_build(struct dl_live *l, const struct dl_live_found *w)
 {
-	uint32_t *index = calloc(w->n + 1, sizeof(*index));
-	int err = index ? live_add_nodes(l, w, index) : -ENOMEM;
+	int err = live_add_nodes(l, w);
 
-	if (!err) {
-		l->switches = calloc(l->f->nswitches + 1, sizeof(*l->switches));
-		l->capabilities = calloc(l->f->nports + 1, sizeof(*l->capabilities));
-		l->high_limit = calloc(l->f->nports + 1, 1);
-		if (!l->switches || !l->capabilities || !l->high_limit)
-			err = -ENOMEM;
-	}
-	for (uint32_t i = 0; !err && i < w->n; i++) {
+	if (err)
+		return err;
+	l->switches = calloc(l->f->nswitches + 1, sizeof(*l->switches));
+	l->capabilities = calloc(l->f->nports + 1, sizeof(*l->capabilities));
+	l->high_limit = calloc(l->f->nports + 1, 1);
+	if (!l->switches || !l->capabilities || !l->high_limit)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < w->n; i++) {
 		const struct dl_live_node *n = w->nodes[i];
-		const struct dl_fabric_node *to = &l->f->nodes[index[i]];
+		const struct dl_fabric_node *to = &l->f->nodes[n->at];
 
 		for (unsigned int p = 0; !n->left_out && p <= n->nports; p++)
 			if (n->ports[p].answered)
@@ -320,43 +286,34 @@ static int live_build(struct dl_live *l, const struct dl_live_found *w)
 		if (!n->left_out && n->type == DL_FABRIC_SWITCH)
 			fill_switch(l, n, to->sw);
 	}
-	if (!err) {
-		fill_sm(l, w->nodes[0]);
-		add_cables(l, w, index);
-		err = settle_lids(l);
-	}
-	free(index);
+	fill_sm(l, w->nodes[0]);
+	add_cables(l, w);
+	err = settle_lids(l);
 	return err ? err : dl_fabric_finish(l->f, l->log);
-}
-
-int dl_live_discover(struct dl_live *l)
-{
-	struct dl_live_found found = { 0 };
-	int err = dl_live_mads_open(&l->o, l->log, &l->mads);
-
-	if (!err)
-		err = dl_live_walk(l, &found);
-	if (!err && found.n < 2) {
-		dl_log(l->log, DL_LOG_ERROR,
-		       "discovery found no fabric: is the "
-		       "local InfiniBand port up, and are you root?");
-		err = -ENODEV;
-	}
-	if (!err)
-		err = live_build(l, &found);
-	dl_live_found_free(&found);
-	return err;
 }
 
 /* ---- the whole --------------------------------------------------------- */
 
-static int open_live(const struct dl_live_options *o, const struct dl_log *log, struct dl_live *l)
+/* 0 or a negative errno, reported; close in either case. */
+static int live_discover(const struct dl_live_options *o, const struct dl_log *log,
+			 struct dl_live *l)
 {
-	memset(l, 0, sizeof(*l));
-	l->log = log;
-	l->o = *o;
+	struct dl_live_found found = { 0 };
+	int err;
+
+	*l = (struct dl_live){ .log = log, .o = *o };
 	l->gaps = dl_memory_open(&l->gaps_text, &l->gaps_len);
-	return l->gaps ? 0 : -ENOMEM;
+	err = l->gaps ? dl_live_mads_open(o, log, &l->mads) : -ENOMEM;
+	if (!err)
+		err = dl_live_walk(l, &found);
+	if (!err && found.n < 2)
+		err = dl_fail(log, -ENODEV,
+			      "discovery found no fabric: is the local InfiniBand port up, and are "
+			      "you root?");
+	if (!err)
+		err = live_build(l, &found);
+	dl_live_found_free(&found);
+	return err;
 }
 
 static void close_live(struct dl_live *l)
@@ -376,10 +333,8 @@ int dl_live_fabric(const struct dl_live_options *o, const struct dl_log *log,
 		   struct dl_fabric **out)
 {
 	struct dl_live l;
-	int err = open_live(o, log, &l);
+	int err = live_discover(o, log, &l);
 
-	if (!err)
-		err = dl_live_discover(&l);
 	if (!err) {
 		*out = l.f;
 		l.f = NULL;
@@ -412,16 +367,11 @@ int dl_live_read(const struct dl_live_options *o, const struct dl_log *log, stru
 {
 	struct dl_snapshot s = { 0 };
 	struct dl_live l;
-	int err = open_live(o, log, &l);
+	int err = live_discover(o, log, &l);
 
-	if (!err)
-		err = dl_live_discover(&l);
-	if (!err && !l.f->top_lid) {
-		dl_log(log, DL_LOG_ERROR,
-		       "no port of this fabric has a LID: is "
-		       "there a subnet manager?");
-		err = -ENOTCONN;
-	}
+	if (!err && !l.f->top_lid)
+		err = dl_fail(log, -ENOTCONN,
+			      "no port of this fabric has a LID: is there a subnet manager?");
 	if (!err)
 		err = dl_tables_new(l.f, &s.tables);
 	if (!err)

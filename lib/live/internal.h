@@ -16,7 +16,7 @@
 
 struct dl_live_mads;
 
-/* Opens the local port.  0, or a negative errno, reported. */
+/* Opens the local port.  0, or a negative errno, reported; close in either case. */
 int dl_live_mads_open(const struct dl_live_options *o, const struct dl_log *log,
 		      struct dl_live_mads **out);
 void dl_live_mads_close(struct dl_live_mads *m);
@@ -35,23 +35,16 @@ struct dl_live_query {
 	uint32_t key[3];	       /* the asker's own */
 };
 
-/* What became of a query. */
-enum dl_live_answer {
-	DL_LIVE_ANSWERED,
-	DL_LIVE_REFUSED, /* an answer with a status other than "good" */
-	DL_LIVE_SILENT	 /* no answer, after all retries */
-};
+#define DL_LIVE_SILENT (-1) /* no answer, after all retries */
 
 /* A list of queries, made one by one as there is room for them. */
 struct dl_live_queries {
 	const char *what; /* shown as progress: "forwarding tables" */
 	void *context;
-	/* Start again from the beginning. */
-	void (*rewind)(void *context);
-	/* The next one, from zeroed memory; false: that was all. */
-	bool (*next)(void *context, struct dl_live_query *q);
-	void (*answer)(void *context, const struct dl_live_query *q, enum dl_live_answer how,
-		       unsigned int status);
+	/* The next one, from zeroed memory; false: that was all.  `at` is its place, at first 0. */
+	bool (*next)(void *context, uint32_t at[2], struct dl_live_query *q);
+	/* With the status of an answer, 0 when it is good, or DL_LIVE_SILENT. */
+	void (*answer)(void *context, const struct dl_live_query *q, int status);
 };
 
 /* Ask them all.  0 or a negative errno, reported: the port is gone. */
@@ -92,7 +85,7 @@ struct dl_live {
 struct dl_live_node {
 	uint64_t guid;
 	ib_portid_t path;
-	uint32_t number;
+	uint32_t number, at; /* among those found, and in the fabric */
 	uint8_t type, nports;
 	bool left_out;
 	char desc[IB_SMP_DATA_SIZE + 1];
@@ -121,12 +114,6 @@ struct dl_live_found {
 /* 0 or a negative errno, reported.  Release in either case. */
 int dl_live_walk(struct dl_live *l, struct dl_live_found *found);
 void dl_live_found_free(struct dl_live_found *found);
-
-/* Discover: fills f and all arrays.  0 or a negative errno, reported. */
-int dl_live_discover(struct dl_live *l);
-
-/* The directed route to an end port, or to a switch by its port 0. */
-ib_portid_t dl_live_route(const struct dl_live *l, uint32_t end_port);
 
 /* Note something that is missing. */
 void dl_live_gap(struct dl_live *l, const char *format, ...) __attribute__((format(printf, 2, 3)));

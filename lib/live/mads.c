@@ -64,7 +64,9 @@ struct dl_live_mads {
 	struct slot *slots;
 	uint32_t busy;	 /* slots in use */
 	uint8_t *buffer; /* one datagram with libibumad's header */
-	uint64_t asked, done, total, shown;
+	const struct dl_live_queries *list;
+	uint32_t at[2]; /* where the list stands */
+	uint64_t done, total, shown;
 };
 
 static uint64_t now_ms(void)
@@ -79,30 +81,25 @@ static uint64_t now_ms(void)
 
 static int register_agents(struct dl_live_mads *m)
 {
-	unsigned int i;
-
-	for (i = 0; i < LAYOUTS; i++) {
+	for (unsigned int i = 0; i < LAYOUTS; i++) {
 		const struct layout *a = &layouts[i];
 
 		m->agents[i] = umad_register(m->port, a->class, a->version, a->rmpp, NULL);
 		if (m->agents[i] < 0)
-			break;
+			return dl_fail(m->log, -EACCES,
+				       "the local InfiniBand port does not take "
+				       "management datagrams (are you root?)");
 	}
-	if (i == LAYOUTS)
-		return 0;
-	return dl_fail(m->log, -EACCES,
-		       "the local InfiniBand port does not take "
-		       "management datagrams (are you root?)");
+	return 0;
 }
 
 int dl_live_mads_open(const struct dl_live_options *o, const struct dl_log *log,
 		      struct dl_live_mads **out)
 {
-	struct dl_live_mads *m = calloc(1, sizeof(*m));
-	int err = -ENOMEM;
+	struct dl_live_mads *m = *out = calloc(1, sizeof(*m));
 
 	if (!m)
-		return err;
+		return -ENOMEM;
 	m->log = log;
 	m->o = *o;
 	m->port = -1;
@@ -110,30 +107,15 @@ int dl_live_mads_open(const struct dl_live_options *o, const struct dl_log *log,
 		m->o.in_flight = MOST_SLOTS;
 	m->slots = calloc(m->o.in_flight, sizeof(*m->slots));
 	if (!m->slots)
-		goto fail;
-	err = -ENODEV;
+		return -ENOMEM;
 	if (umad_init() >= 0)
 		m->port = umad_open_port(o->ca, o->port);
-	if (m->port < 0) {
-		dl_log(log, DL_LOG_ERROR,
-		       "%s: no InfiniBand port can be opened "
-		       "here",
-		       o->ca ? o->ca : "this machine");
-		goto fail;
-	}
+	if (m->port < 0)
+		return dl_fail(log, -ENODEV, "%s: no InfiniBand port can be opened here",
+			       o->ca ? o->ca : "this machine");
 	/* How long its headers are is known from then on. */
 	m->buffer = calloc(1, umad_size() + IB_MAD_SIZE);
-	err = -ENOMEM;
-	if (!m->buffer)
-		goto fail;
-	err = register_agents(m);
-	if (err)
-		goto fail;
-	*out = m;
-	return 0;
-fail:
-	dl_live_mads_close(m);
-	return err;
+	return m->buffer ? register_agents(m) : -ENOMEM;
 }
 
 void dl_live_mads_close(struct dl_live_mads *m)
@@ -164,7 +146,6 @@ static int send_slot(struct dl_live_mads *m, uint32_t number)
 		.dataoffs = layout->offset,
 		.datasz = layout->size,
 	};
-	int agent = m->agents[which];
 	ib_rmpp_hdr_t rmpp = { 0 };
 
 	/* A transaction ID of 0 would be replaced. */
@@ -174,49 +155,50 @@ static int send_slot(struct dl_live_mads *m, uint32_t number)
 		return -EINVAL;
 	slot->sent++;
 	slot->deadline = now_ms() + m->o.timeout_ms;
-	if (umad_send(m->port, agent, m->buffer, IB_MAD_SIZE, m->o.timeout_ms, 0) < 0 &&
+	if (umad_send(m->port, m->agents[which], m->buffer, IB_MAD_SIZE, m->o.timeout_ms, 0) < 0 &&
 	    errno != EAGAIN && errno != ENOBUFS)
-		return dl_fail(m->log, -EIO,
-			       "cannot send a management datagram: "
-			       "%s",
+		return dl_fail(m->log, -EIO, "cannot send a management datagram: %s",
 			       strerror(errno));
 	return 0;
 }
 
-static int fill_window(struct dl_live_mads *m, const struct dl_live_queries *list, bool *more)
+/* False: that was all. */
+static bool mads_next(struct dl_live_mads *m, struct dl_live_query *q)
 {
-	for (uint32_t i = 0; *more && m->busy < m->o.in_flight; i++) {
+	memset(q, 0, sizeof(*q));
+	return m->list->next(m->list->context, m->at, q);
+}
+
+static int fill_window(struct dl_live_mads *m, bool *more)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && *more && m->busy < m->o.in_flight; i++) {
 		struct slot *slot = &m->slots[i];
-		int err;
 
 		if (slot->sent)
 			continue;
-		memset(&slot->q, 0, sizeof(slot->q));
-		*more = list->next(list->context, &slot->q);
+		*more = mads_next(m, &slot->q);
 		if (!*more)
 			break;
 		slot->use++;
 		m->busy++;
-		m->asked++;
 		err = send_slot(m, i);
-		if (err)
-			return err;
 	}
-	return 0;
+	return err;
 }
 
 /* ---- receiving --------------------------------------------------------- */
 
-static void mads_finish(struct dl_live_mads *m, const struct dl_live_queries *list,
-			struct slot *slot, enum dl_live_answer how, unsigned int status)
+static void mads_finish(struct dl_live_mads *m, struct slot *slot, int status)
 {
 	slot->sent = 0;
 	m->busy--;
 	m->done++;
-	list->answer(list->context, &slot->q, how, status);
+	m->list->answer(m->list->context, &slot->q, status);
 }
 
-static void mads_take(struct dl_live_mads *m, const struct dl_live_queries *list)
+static void mads_take(struct dl_live_mads *m)
 {
 	uint8_t *mad = umad_get_mad(m->buffer);
 	uint32_t trid = mad_get_field64(mad, 0, IB_MAD_TRID_F);
@@ -236,57 +218,50 @@ static void mads_take(struct dl_live_mads *m, const struct dl_live_queries *list
 	if (status & STATUS_BUSY && slot->sent <= m->o.retries)
 		return;
 	memcpy(slot->q.data, mad + layout->offset, layout->size);
-	mads_finish(m, list, slot, status ? DL_LIVE_REFUSED : DL_LIVE_ANSWERED, status);
+	mads_finish(m, slot, status);
 }
 
 /* Send again what is overdue, or give it up. */
-static int check_time(struct dl_live_mads *m, const struct dl_live_queries *list, int *wait)
+static int check_time(struct dl_live_mads *m, int *wait)
 {
 	uint64_t now = now_ms(), next = now + m->o.timeout_ms;
+	int err = 0;
 
-	for (uint32_t i = 0; i < m->o.in_flight; i++) {
+	for (uint32_t i = 0; !err && i < m->o.in_flight; i++) {
 		struct slot *slot = &m->slots[i];
-		int err;
+		bool overdue = slot->sent && slot->deadline <= now;
 
-		if (!slot->sent)
-			continue;
-		if (slot->deadline <= now) {
-			if (slot->sent > m->o.retries) {
-				mads_finish(m, list, slot, DL_LIVE_SILENT, 0);
-				continue;
-			}
+		if (overdue && slot->sent > m->o.retries)
+			mads_finish(m, slot, DL_LIVE_SILENT);
+		else if (overdue)
 			err = send_slot(m, i);
-			if (err)
-				return err;
-		}
-		if (slot->deadline < next)
+		if (slot->sent && slot->deadline < next)
 			next = slot->deadline;
 	}
 	*wait = next - now;
-	return 0;
+	return err;
 }
 
-static void mads_show_progress(struct dl_live_mads *m, const struct dl_live_queries *list,
-			       bool last)
+static void mads_show_progress(struct dl_live_mads *m, bool last)
 {
 	uint64_t now = now_ms();
 
 	if (m->total < FEW || (!last && now < m->shown + PROGRESS_MS))
 		return;
 	m->shown = now;
-	dl_progress(m->log, list->what, "", m->done, m->total);
+	dl_progress(m->log, m->list->what, "", m->done, m->total);
 }
 
-static uint64_t mads_count(const struct dl_live_queries *list)
+static void mads_begin(struct dl_live_mads *m, const struct dl_live_queries *list)
 {
 	struct dl_live_query q;
-	uint64_t n = 0;
 
-	list->rewind(list->context);
-	for (memset(&q, 0, sizeof(q)); list->next(list->context, &q); memset(&q, 0, sizeof(q)))
-		n++;
-	list->rewind(list->context);
-	return n;
+	m->list = list;
+	m->done = m->total = 0;
+	memset(m->at, 0, sizeof(m->at));
+	while (mads_next(m, &q))
+		m->total++;
+	memset(m->at, 0, sizeof(m->at));
 }
 
 int dl_live_mads_run(struct dl_live_mads *m, const struct dl_live_queries *list)
@@ -294,22 +269,21 @@ int dl_live_mads_run(struct dl_live_mads *m, const struct dl_live_queries *list)
 	bool more = true;
 	int err = 0, wait = 0;
 
-	m->asked = m->done = 0;
-	m->total = mads_count(list);
+	mads_begin(m, list);
 	while (!err) {
 		int len = IB_MAD_SIZE;
 
-		err = fill_window(m, list, &more);
+		err = fill_window(m, &more);
 		if (err || (!m->busy && !more))
 			break;
-		err = check_time(m, list, &wait);
+		err = check_time(m, &wait);
 		if (err || !m->busy)
 			continue;
 		if (umad_recv(m->port, m->buffer, &len, wait) >= 0)
-			mads_take(m, list);
-		mads_show_progress(m, list, false);
+			mads_take(m);
+		mads_show_progress(m, false);
 	}
-	mads_show_progress(m, list, true);
+	mads_show_progress(m, true);
 	/* After an error: queries still under way are dropped. */
 	for (uint32_t i = 0; i < m->o.in_flight; i++)
 		m->slots[i].sent = 0;

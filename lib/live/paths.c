@@ -15,7 +15,6 @@
  */
 #include "config.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "live/internal.h"
@@ -27,43 +26,16 @@
 struct pairs {
 	struct dl_live *l;
 	struct dl_tables *t;
-	ib_portid_t sm;
-	uint32_t *ends; /* sources, port indices */
-	uint32_t nends;
-	uint16_t *lids; /* destinations */
-	uint32_t nlids;
-	uint32_t src, dst; /* where the list stands */
-	bool first_only;   /* only the first pair, to try */
+	bool first_only; /* only the first pair, to try */
 	uint64_t refused, silent;
 };
 
-/* The local port knows where the subnet manager is. */
-static int find_sm(struct pairs *p)
-{
-	p->sm = p->l->sm;
-	if (p->sm.lid)
-		return 0;
-	dl_log(p->l->log, DL_LOG_WARNING,
-	       "the local port knows of no subnet "
-	       "manager: path SLs cannot be asked for");
-	dl_live_gap(p->l, "path SLs: the local port knows of no subnet "
-			  "manager");
-	return -ENOTCONN;
-}
-
 /* ---- pairs ------------------------------------------------------------- */
-
-static void rewind_pairs(void *context)
-{
-	struct pairs *p = context;
-
-	p->src = p->dst = 0;
-}
 
 static void ask_for(const struct pairs *p, struct dl_live_query *q, uint32_t src, uint16_t lid)
 {
 	q->service = DL_LIVE_SA;
-	q->to = p->sm;
+	q->to = p->l->sm;
 	q->attr = IB_SA_ATTR_PATHRECORD;
 	q->mask = COMP_DLID | COMP_SLID | COMP_NUMPATH;
 	mad_set_field(q->data, 0, IB_SA_PR_DLID_F, lid);
@@ -71,20 +43,22 @@ static void ask_for(const struct pairs *p, struct dl_live_query *q, uint32_t src
 	mad_set_field(q->data, 0, IB_SA_PR_NPATH_F, 1);
 }
 
-static bool next_pair(void *context, struct dl_live_query *q)
+static bool next_pair(void *context, uint32_t at[2], struct dl_live_query *q)
 {
-	struct pairs *p = context;
+	const struct pairs *p = context;
 	const struct dl_fabric *f = p->l->f;
 
-	for (; p->src < p->nends; p->src++, p->dst = 0) {
-		while (p->dst < p->nlids) {
-			uint32_t src = p->ends[p->src], dst = p->dst++;
-			uint16_t lid = p->lids[dst];
+	for (; at[0] < f->nports; at[0]++, at[1] = 0) {
+		uint32_t src = p->t->psl_src[at[0]];
 
-			if (f->lid_port[lid] == src || (p->first_only && (p->src || dst > 1)))
+		while (src != DL_NONE && at[1] <= f->top_lid) {
+			uint32_t lid = at[1]++, dst = p->t->psl_dst[lid];
+
+			if (dst == DL_NONE || f->lid_port[lid] == at[0] ||
+			    (p->first_only && (src || dst > 1)))
 				continue;
-			ask_for(p, q, src, lid);
-			q->key[0] = p->src;
+			ask_for(p, q, at[0], lid);
+			q->key[0] = src;
 			q->key[1] = dst;
 			return true;
 		}
@@ -92,83 +66,82 @@ static bool next_pair(void *context, struct dl_live_query *q)
 	return false;
 }
 
-static void answer_pair(void *context, const struct dl_live_query *q, enum dl_live_answer how,
-			unsigned int status)
+static void answer_pair(void *context, const struct dl_live_query *q, int status)
 {
 	struct pairs *p = context;
-	uint8_t *entry = &p->t->psl[q->key[0] * (size_t)p->nlids + q->key[1]];
 
-	(void)status;
-	if (how == DL_LIVE_ANSWERED)
-		*entry = mad_get_field((void *)q->data, 0, IB_SA_PR_SL_F);
-	else if (how == DL_LIVE_REFUSED)
-		p->refused++;
-	else
-		p->silent++;
+	p->refused += status > 0;
+	p->silent += status == DL_LIVE_SILENT;
+	if (!status)
+		p->t->psl[q->key[0] * (size_t)p->t->npsl_dst + q->key[1]] =
+			mad_get_field((void *)q->data, 0, IB_SA_PR_SL_F);
 }
 
-static int paths_ask(struct pairs *p, bool first_only)
+/* Is an end port one of those that the options want? */
+static bool paths_wanted(const struct dl_live *l, uint32_t port)
 {
-	struct dl_live_queries list = {
-		.what = "path SLs",
-		.context = p,
-		.rewind = rewind_pairs,
-		.next = next_pair,
-		.answer = answer_pair,
-	};
-
-	p->first_only = first_only;
-	return dl_live_mads_run(p->l->mads, &list);
+	return port != DL_NONE && l->f->ports[port].lid && dl_fabric_is_end_port(l->f, port) &&
+	       (l->f->ports[port].num || l->o.paths != DL_LIVE_PATHS_ADAPTERS);
 }
 
-/* Sources and destinations, as the options want them. */
-static int paths_choose(struct pairs *p)
+/* Room for the path SLs, with the sources and destinations. */
+static int paths_choose(const struct pairs *p)
 {
 	const struct dl_fabric *f = p->l->f;
-	bool adapters = p->l->o.paths == DL_LIVE_PATHS_ADAPTERS;
+	struct dl_tables *t = p->t;
+	uint32_t nsrc = 0, ndst = 0;
+	int err;
 
-	p->ends = malloc((f->nports + 1) * sizeof(*p->ends));
-	p->lids = malloc((f->top_lid + 1) * sizeof(*p->lids));
-	if (!p->ends || !p->lids)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < f->nports; i++)
-		if (dl_fabric_is_end_port(f, i) && f->ports[i].lid &&
-		    (f->ports[i].num || !adapters))
-			p->ends[p->nends++] = i;
+		nsrc += paths_wanted(p->l, i);
 	for (uint32_t lid = 1; lid <= f->top_lid; lid++)
-		if (f->lid_port[lid] != DL_NONE && (f->ports[f->lid_port[lid]].num || !adapters))
-			p->lids[p->nlids++] = lid;
-	return 0;
+		ndst += paths_wanted(p->l, f->lid_port[lid]);
+	err = dl_tables_new_psl(t, nsrc, ndst);
+	nsrc = ndst = 0;
+	for (uint32_t i = 0; !err && i < f->nports; i++)
+		if (paths_wanted(p->l, i))
+			t->psl_src[i] = nsrc++;
+	for (uint32_t lid = 1; !err && lid <= f->top_lid; lid++)
+		if (paths_wanted(p->l, f->lid_port[lid]))
+			t->psl_dst[lid] = ndst++;
+	return err;
 }
 
-static int no_answer(const struct pairs *p)
+/* A snapshot without path SLs is still worth having. */
+static void forget_path_sls(const struct pairs *p)
 {
+	struct dl_tables *t = p->t;
+
+	free(t->psl);
+	free(t->psl_src);
+	free(t->psl_dst);
+	t->psl = NULL;
+	t->psl_src = t->psl_dst = NULL;
+	t->npsl_src = t->npsl_dst = 0;
 	dl_log(p->l->log, DL_LOG_WARNING,
 	       "the subnet administrator at LID %u does not answer: path SLs are left out",
-	       p->sm.lid);
+	       p->l->sm.lid);
 	dl_live_gap(p->l, "path SLs: the subnet administrator at LID %u does not answer",
-		    p->sm.lid);
-	return -ENOTCONN;
+		    p->l->sm.lid);
 }
 
 static int ask_all(struct pairs *p)
 {
-	struct dl_tables *t = p->t;
-	int err = dl_tables_new_psl(t, p->nends, p->nlids);
+	const struct dl_live_queries list = { "path SLs", p, next_pair, answer_pair };
+	int err = paths_choose(p);
 
+	p->first_only = true;
+	if (!err)
+		err = dl_live_mads_run(p->l->mads, &list);
 	if (err)
 		return err;
-	for (uint32_t i = 0; i < p->nends; i++)
-		t->psl_src[p->ends[i]] = i;
-	for (uint32_t i = 0; i < p->nlids; i++)
-		t->psl_dst[p->lids[i]] = i;
-	err = paths_ask(p, true);
-	if (err)
-		return err;
-	if (p->silent)
-		return no_answer(p);
+	if (p->silent) {
+		forget_path_sls(p);
+		return 0;
+	}
 	p->refused = 0;
-	err = paths_ask(p, false);
+	p->first_only = false;
+	err = dl_live_mads_run(p->l->mads, &list);
 	if (p->refused)
 		dl_log(p->l->log, DL_LOG_WARNING,
 		       "%llu pair%s without a path by the subnet administrator's word",
@@ -177,16 +150,6 @@ static int ask_all(struct pairs *p)
 		dl_live_gap(p->l, "path SLs: no answer for %llu pair%s",
 			    (unsigned long long)p->silent, p->silent == 1 ? "" : "s");
 	return err;
-}
-
-static void forget_path_sls(struct dl_tables *t)
-{
-	free(t->psl);
-	free(t->psl_src);
-	free(t->psl_dst);
-	t->psl = NULL;
-	t->psl_src = t->psl_dst = NULL;
-	t->npsl_src = t->npsl_dst = 0;
 }
 
 /* State that path SLs were not read: nothing that needs them is judged. */
@@ -202,24 +165,17 @@ static void paths_leave_out(struct dl_live *l)
 
 int dl_live_path_sls(struct dl_live *l, struct dl_tables *t)
 {
-	struct pairs p = { .l = l, .t = t };
-	int err;
-
 	if (l->o.paths == DL_LIVE_PATHS_NONE)
 		return 0;
 	if (l->o.paths == DL_LIVE_PATHS_SOME && l->f->nswitches > DL_LIVE_PATHS_SWITCHES) {
 		paths_leave_out(l);
 		return 0;
 	}
-	err = paths_choose(&p);
-	if (!err)
-		err = find_sm(&p);
-	if (!err)
-		err = ask_all(&p);
-	/* A snapshot without path SLs is still worth having. */
-	if (err)
-		forget_path_sls(t);
-	free(p.ends);
-	free(p.lids);
-	return err == -ENOTCONN ? 0 : err;
+	if (!l->sm.lid) {
+		dl_log(l->log, DL_LOG_WARNING,
+		       "the local port knows of no subnet manager: path SLs cannot be asked for");
+		dl_live_gap(l, "path SLs: the local port knows of no subnet manager");
+		return 0;
+	}
+	return ask_all(&(struct pairs){ .l = l, .t = t });
 }

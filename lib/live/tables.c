@@ -31,58 +31,44 @@ struct list {
 	void (*store)(struct reader *r, const struct dl_live_query *q);
 };
 
-/* Where a list stands. */
 struct reader {
 	struct dl_live *l;
 	struct dl_tables *t;
-	const struct list *list;
-	uint32_t round, at;	      /* a switch, or a port */
+	const struct list *list;      /* that is read */
 	uint32_t width;		      /* ports of the largest switch, with port 0 */
-	uint32_t most_groups;	      /* that a switch holds */
 	struct dl_tables_vlarb *arbs; /* by port index */
 	int err;
 };
 
-static void rewind_reader(void *context)
-{
-	struct reader *r = context;
-
-	r->round = r->at = 0;
-}
-
 /* key[0] is the switch or port, key[1] the round. */
-static bool next_query(void *context, struct dl_live_query *q)
+static bool next_query(void *context, uint32_t at[2], struct dl_live_query *q)
 {
 	struct reader *r = context;
 	uint32_t count = r->list->of_ports ? r->l->f->nports : r->l->f->nswitches;
 
-	for (; r->round < r->list->rounds; r->round++, r->at = 0) {
-		while (r->at < count) {
-			uint32_t at = r->at++;
-
-			q->key[0] = at;
-			q->key[1] = r->round;
-			if (r->list->ask(r, r->round, at, q))
+	for (; at[0] < r->list->rounds; at[0]++, at[1] = 0) {
+		while (at[1] < count) {
+			q->key[0] = at[1]++;
+			q->key[1] = at[0];
+			if (r->list->ask(r, q->key[1], q->key[0], q))
 				return true;
 		}
 	}
 	return false;
 }
 
-static void take_answer(void *context, const struct dl_live_query *q, enum dl_live_answer how,
-			unsigned int status)
+static void take_answer(void *context, const struct dl_live_query *q, int status)
 {
 	struct reader *r = context;
 	const struct dl_fabric *f = r->l->f;
 	uint32_t node = q->key[2];
-
 	char why[32] = "does not answer for";
 
-	if (how == DL_LIVE_ANSWERED) {
+	if (!status) {
 		r->list->store(r, q);
 		return;
 	}
-	if (how == DL_LIVE_REFUSED)
+	if (status != DL_LIVE_SILENT)
 		snprintf(why, sizeof(why), "refuses (0x%04x)", status);
 	if (r->list->optional)
 		return;
@@ -90,27 +76,27 @@ static void take_answer(void *context, const struct dl_live_query *q, enum dl_li
 		    (unsigned long long)f->nodes[node].guid, why, r->list->what, q->mod);
 }
 
-static int read_list(struct reader *r)
+/* Asks the switch or adapter that a port belongs to, by the directed route to it. */
+static bool ask_at(const struct reader *r, uint32_t port, struct dl_live_query *q, uint16_t attr,
+		   uint32_t mod)
 {
-	struct dl_live_queries list = {
-		.what = r->list->title,
-		.context = r,
-		.rewind = rewind_reader,
-		.next = next_query,
-		.answer = take_answer,
-	};
-	int err = dl_live_mads_run(r->l->mads, &list);
+	const struct dl_fabric *f = r->l->f;
+	uint32_t node = f->ports[port].node, s = dl_fabric_access_switch(f, port);
 
-	return err ? err : r->err;
-}
-
-static void ask_switch(const struct reader *r, uint32_t s, struct dl_live_query *q, uint16_t attr,
-		       uint32_t mod)
-{
-	q->to = r->l->switches[s].path;
+	q->to = s == DL_NONE ? r->l->self : r->l->switches[s].path;
+	if (s != DL_NONE && !dl_fabric_is_switch(f, node) &&
+	    q->to.drpath.cnt + 1 < (int)sizeof(q->to.drpath.p))
+		q->to.drpath.p[++q->to.drpath.cnt] = f->ports[f->ports[port].peer].num;
 	q->attr = attr;
 	q->mod = mod;
-	q->key[2] = r->l->f->switches[s];
+	q->key[2] = node;
+	return true;
+}
+
+static bool ask_switch(const struct reader *r, uint32_t s, struct dl_live_query *q, uint16_t attr,
+		       uint32_t mod)
+{
+	return ask_at(r, dl_fabric_switch_node(r->l->f, s)->first_port, q, attr, mod);
 }
 
 /* ---- unicast forwarding ------------------------------------------------ */
@@ -119,8 +105,7 @@ static bool ask_lft(struct reader *r, uint32_t block, uint32_t s, struct dl_live
 {
 	if (block * LFT_BLOCK > r->l->switches[s].lft_top || block * LFT_BLOCK > r->t->top_lid)
 		return false;
-	ask_switch(r, s, q, IB_ATTR_LINEARFORWTBL, block);
-	return true;
+	return ask_switch(r, s, q, IB_ATTR_LINEARFORWTBL, block);
 }
 
 static void store_lft(struct reader *r, const struct dl_live_query *q)
@@ -149,8 +134,7 @@ static bool ask_mark(struct reader *r, uint32_t round, uint32_t s, struct dl_liv
 	r->l->marks[s].site = DL_NONE;
 	if (!r->l->switches[s].lft_top || mark_at(r, s) > DL_FABRIC_MAX_LID)
 		return false;
-	ask_switch(r, s, q, IB_ATTR_LINEARFORWTBL, mark_at(r, s) / LFT_BLOCK);
-	return true;
+	return ask_switch(r, s, q, IB_ATTR_LINEARFORWTBL, mark_at(r, s) / LFT_BLOCK);
 }
 
 static void store_mark(struct reader *r, const struct dl_live_query *q)
@@ -172,14 +156,11 @@ static bool ask_mft(struct reader *r, uint32_t round, uint32_t s, struct dl_live
 	uint32_t block = round / 16, ports = round % 16;
 	uint32_t first = block * MFT_BLOCK;
 
-	if (first >= r->most_groups)
-		r->round = r->list->rounds;
 	if (ports * MFT_PORTS > dl_fabric_switch_node(r->l->f, s)->nports || first >= sw->mft_cap ||
 	    (sw->mft_top >= DL_TABLES_MCAST_LID &&
 	     first > (uint32_t)sw->mft_top - DL_TABLES_MCAST_LID))
 		return false;
-	ask_switch(r, s, q, IB_ATTR_MULTICASTFORWTBL, ports << 28 | block);
-	return true;
+	return ask_switch(r, s, q, IB_ATTR_MULTICASTFORWTBL, ports << 28 | block);
 }
 
 static void store_mft(struct reader *r, const struct dl_live_query *q)
@@ -228,67 +209,45 @@ static bool ask_map(struct reader *r, uint32_t round, uint32_t s, struct dl_live
 	const struct dl_fabric_node *n = dl_fabric_switch_node(r->l->f, s);
 	unsigned int in = round / r->width, out = round % r->width;
 
-	if (in >= r->width)
-		r->round = r->list->rounds;
 	if (in > n->nports || !out || out > n->nports ||
 	    (in && r->l->f->ports[n->first_port + in].peer == DL_NONE) ||
 	    !needs_map(r, n->first_port + out))
 		return false;
-	ask_switch(r, s, q, IB_ATTR_SLVL_TABLE, in << 8 | out);
-	return true;
+	return ask_switch(r, s, q, IB_ATTR_SLVL_TABLE, in << 8 | out);
 }
 
-static int row_number(struct reader *r, const uint8_t *data)
+static void store_row(struct reader *r, const struct dl_live_query *q, uint16_t *number)
 {
 	dl_tables_sl2vl_row row = 0;
-	int number;
+	int n;
 
 	for (unsigned int sl = 0; sl < 16; sl++)
-		row |= (uint64_t)(data[sl / 2] >> (sl % 2 ? 0 : 4) & 15) << 4 * sl;
-	number = dl_tables_row(r->t, row);
-	if (number < 0)
-		r->err = number;
-	return number;
+		row |= (uint64_t)(q->data[sl / 2] >> (sl % 2 ? 0 : 4) & 15) << 4 * sl;
+	n = dl_tables_row(r->t, row);
+	if (n < 0)
+		r->err = n;
+	else
+		*number = n;
 }
 
 static void store_map(struct reader *r, const struct dl_live_query *q)
 {
 	uint32_t s = q->key[0], in = q->key[1] / r->width, out = q->key[1] % r->width;
 	uint32_t width = dl_fabric_switch_node(r->l->f, s)->nports + 1;
-	int number = row_number(r, q->data);
 
-	if (number >= 0)
-		r->t->sl2vl[r->t->sl2vl_first[s] + in * width + out] = number;
-}
-
-static bool ask_end(const struct reader *r, uint32_t port, struct dl_live_query *q, uint16_t attr,
-		    uint32_t mod)
-{
-	q->to = dl_live_route(r->l, port);
-	q->attr = attr;
-	q->mod = mod;
-	q->key[2] = r->l->f->ports[port].node;
-	return true;
-}
-
-static bool is_adapter_port(const struct dl_fabric *f, uint32_t port)
-{
-	return f->ports[port].num && dl_fabric_is_end_port(f, port);
+	store_row(r, q, &r->t->sl2vl[r->t->sl2vl_first[s] + in * width + out]);
 }
 
 static bool ask_end_map(struct reader *r, uint32_t round, uint32_t port, struct dl_live_query *q)
 {
 	(void)round;
-	return is_adapter_port(r->l->f, port) && needs_map(r, port) &&
-	       ask_end(r, port, q, IB_ATTR_SLVL_TABLE, 0);
+	return r->l->f->ports[port].num && dl_fabric_is_end_port(r->l->f, port) &&
+	       needs_map(r, port) && ask_at(r, port, q, IB_ATTR_SLVL_TABLE, 0);
 }
 
 static void store_end_map(struct reader *r, const struct dl_live_query *q)
 {
-	int number = row_number(r, q->data);
-
-	if (number >= 0)
-		r->t->end_sl2vl[q->key[0]] = number;
+	store_row(r, q, &r->t->end_sl2vl[q->key[0]]);
 }
 
 /* ---- VL arbitration ---------------------------------------------------- */
@@ -303,10 +262,9 @@ static bool ask_arb(struct reader *r, uint32_t round, uint32_t port, struct dl_l
 
 	if (!p->num || p->peer == DL_NONE || p->vls == 1 || cap <= round % 2 * 32)
 		return false;
-	if (is_adapter_port(f, port))
-		return ask_end(r, port, q, IB_ATTR_VL_ARBITRATION, block);
-	ask_switch(r, f->nodes[p->node].sw, q, IB_ATTR_VL_ARBITRATION, block | p->num);
-	return true;
+	if (dl_fabric_is_switch(f, p->node))
+		block |= p->num;
+	return ask_at(r, port, q, IB_ATTR_VL_ARBITRATION, block);
 }
 
 static void store_arb(struct reader *r, const struct dl_live_query *q)
@@ -348,41 +306,44 @@ static int keep_arbs(struct reader *r)
 
 /* ---- all --------------------------------------------------------------- */
 
-#define LFT_BLOCKS (DL_FABRIC_MAX_LID / LFT_BLOCK + 1)
-#define MFT_BLOCKS ((0x10000 - DL_TABLES_MCAST_LID) / MFT_BLOCK)
-
-static const struct list lists[] = {
-	{ "forwarding tables", "block of forwarding entries", LFT_BLOCKS, false, false, ask_lft,
-	  store_lft },
-	{ "marks", "mark", 1, false, true, ask_mark, store_mark },
-	{ "multicast tables", "block of multicast entries", MFT_BLOCKS * 16, false, false, ask_mft,
-	  store_mft },
-	{ "SL-to-VL maps of switches", "SL-to-VL map", 256 * 256, false, false, ask_map,
-	  store_map },
-	{ "SL-to-VL maps of adapters", "SL-to-VL map", 1, true, false, ask_end_map, store_end_map },
-	{ "VL arbitration tables", "VL arbitration table", 4, true, false, ask_arb, store_arb },
-};
-
 int dl_live_tables(struct dl_live *l, struct dl_tables *t)
 {
 	struct reader r = { .l = l, .t = t };
-	int err = 0;
+	uint32_t groups = 0;
+	int err;
+
+	for (uint32_t s = 0; s < l->f->nswitches; s++) {
+		if (dl_fabric_switch_node(l->f, s)->nports >= r.width)
+			r.width = dl_fabric_switch_node(l->f, s)->nports + 1;
+		if (l->switches[s].mft_cap > groups)
+			groups = l->switches[s].mft_cap;
+	}
+	if (groups > 0x10000 - DL_TABLES_MCAST_LID)
+		groups = 0x10000 - DL_TABLES_MCAST_LID;
+
+	const struct list lists[] = {
+		{ "forwarding tables", "block of forwarding entries", t->top_lid / LFT_BLOCK + 1,
+		  false, false, ask_lft, store_lft },
+		{ "marks", "mark", 1, false, true, ask_mark, store_mark },
+		{ "multicast tables", "block of multicast entries",
+		  (groups + MFT_BLOCK - 1) / MFT_BLOCK * 16, false, false, ask_mft, store_mft },
+		{ "SL-to-VL maps of switches", "SL-to-VL map", r.width * r.width, false, false,
+		  ask_map, store_map },
+		{ "SL-to-VL maps of adapters", "SL-to-VL map", 1, true, false, ask_end_map,
+		  store_end_map },
+		{ "VL arbitration tables", "VL arbitration table", 4, true, false, ask_arb,
+		  store_arb },
+	};
 
 	r.arbs = calloc(l->f->nports + 1, sizeof(*r.arbs));
 	l->marks = calloc(l->f->nswitches + 1, sizeof(*l->marks));
-	if (!r.arbs || !l->marks) {
-		free(r.arbs);
-		return -ENOMEM;
-	}
-	for (uint32_t s = 0; s < l->f->nswitches; s++) {
-		if (dl_fabric_switch_node(r.l->f, s)->nports >= r.width)
-			r.width = dl_fabric_switch_node(r.l->f, s)->nports + 1;
-		if (l->switches[s].mft_cap > r.most_groups)
-			r.most_groups = l->switches[s].mft_cap;
-	}
+	err = r.arbs && l->marks ? 0 : -ENOMEM;
 	for (size_t i = 0; !err && i < sizeof(lists) / sizeof(*lists); i++) {
+		const struct dl_live_queries list = { lists[i].title, &r, next_query, take_answer };
+
 		r.list = &lists[i];
-		err = read_list(&r);
+		err = dl_live_mads_run(l->mads, &list);
+		err = err ? err : r.err;
 	}
 	if (!err)
 		err = keep_arbs(&r);

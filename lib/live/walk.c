@@ -54,7 +54,6 @@ struct walk {
 	struct visit *visits;
 	struct detail *details;
 	uint32_t nvisits, visits_cap, ndetails, details_cap;
-	uint32_t at; /* where the present list stands */
 	bool full;
 };
 
@@ -67,32 +66,25 @@ static int compare_guids(const void *a, const void *b)
 
 /* ---- lists of queries --------------------------------------------------- */
 
-static void rewind_walk(void *context)
+static bool next_visit(void *context, uint32_t at[2], struct dl_live_query *q)
 {
-	((struct walk *)context)->at = 0;
-}
+	const struct walk *w = context;
 
-static bool next_visit(void *context, struct dl_live_query *q)
-{
-	struct walk *w = context;
-
-	if (w->at == w->nvisits)
+	if (at[0] == w->nvisits)
 		return false;
-	q->key[0] = w->at;
-	q->to = w->visits[w->at++].to;
+	q->key[0] = at[0]++;
+	q->to = w->visits[q->key[0]].to;
 	q->attr = IB_ATTR_NODE_INFO;
 	return true;
 }
 
-static void visit_answer(void *context, const struct dl_live_query *q, enum dl_live_answer how,
-			 unsigned int status)
+static void visit_answer(void *context, const struct dl_live_query *q, int status)
 {
 	struct walk *w = context;
 	struct visit *v = &w->visits[q->key[0]];
 	const struct dl_live_node *n;
 
-	(void)status;
-	v->answered = how == DL_LIVE_ANSWERED;
+	v->answered = !status;
 	memcpy(v->info, q->data, sizeof(v->info));
 	if (v->answered || v->from == DL_NONE)
 		return;
@@ -101,29 +93,27 @@ static void visit_answer(void *context, const struct dl_live_query *q, enum dl_l
 		    n->desc, n->guid);
 }
 
-static bool next_detail(void *context, struct dl_live_query *q)
+static bool next_detail(void *context, uint32_t at[2], struct dl_live_query *q)
 {
-	struct walk *w = context;
-	const struct detail *d = &w->details[w->at];
+	const struct walk *w = context;
+	const struct detail *d = &w->details[at[0]];
 
-	if (w->at == w->ndetails)
+	if (at[0] == w->ndetails)
 		return false;
-	q->key[0] = w->at++;
+	q->key[0] = at[0]++;
 	q->to = w->found->nodes[d->node]->path;
 	q->attr = d->attr;
 	q->mod = d->port;
 	return true;
 }
 
-static void detail_answer(void *context, const struct dl_live_query *q, enum dl_live_answer how,
-			  unsigned int status)
+static void detail_answer(void *context, const struct dl_live_query *q, int status)
 {
 	struct walk *w = context;
 	const struct detail *d = &w->details[q->key[0]];
 	struct dl_live_node *n = w->found->nodes[d->node];
 
-	(void)status;
-	if (how != DL_LIVE_ANSWERED) {
+	if (status) {
 		dl_live_gap(w->l,
 			    "\"%s\" (0x%016" PRIx64 ") does not answer for attribute 0x%x, %u",
 			    n->desc, n->guid, d->attr, d->port);
@@ -138,19 +128,6 @@ static void detail_answer(void *context, const struct dl_live_query *q, enum dl_
 		memcpy(n->ports[d->port].info, q->data, IB_SMP_DATA_SIZE);
 		n->ports[d->port].answered = true;
 	}
-}
-
-static int walk_run(struct walk *w, bool details)
-{
-	struct dl_live_queries list = {
-		.what = details ? "nodes" : "links",
-		.context = w,
-		.rewind = rewind_walk,
-		.next = details ? next_detail : next_visit,
-		.answer = details ? detail_answer : visit_answer,
-	};
-
-	return dl_live_mads_run(w->l->mads, &list);
 }
 
 static int add_visit(struct walk *w, const ib_portid_t *path, uint32_t from, uint8_t out)
@@ -308,14 +285,16 @@ static int go_on(struct walk *w, const struct dl_live_node *n)
 
 static int walk_wave(struct walk *w)
 {
+	const struct dl_live_queries visits = { "links", w, next_visit, visit_answer };
+	const struct dl_live_queries details = { "nodes", w, next_detail, detail_answer };
 	uint32_t first = w->found->n;
-	int err = walk_run(w, false);
+	int err = dl_live_mads_run(w->l->mads, &visits);
 
 	w->ndetails = 0;
 	for (uint32_t i = 0; !err && i < w->nvisits; i++)
 		err = take_visit(w, &w->visits[i]);
 	if (!err)
-		err = walk_run(w, true);
+		err = dl_live_mads_run(w->l->mads, &details);
 	w->nvisits = 0;
 	for (uint32_t i = first; !err && i < w->found->n; i++)
 		err = go_on(w, w->found->nodes[i]);

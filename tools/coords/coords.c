@@ -13,7 +13,8 @@ struct request {
 	struct tool_input_options input;
 	bool csv;
 	const char *nodes, *topology, *torus3d;
-	struct coords_slurm_style style;
+	bool by_index; /* are hosts called by number along the curve in these? */
+	const char *prefix;
 	struct coords_sizes sizes;
 };
 
@@ -53,9 +54,9 @@ static const struct dl_setting options[] = {
 	{ "slurm-sizes", .call = coords_read_sizes, .arg = "N[,N]",
 	  .expected = "job sizes, such as 5,12",
 	  .doc = "Placements in it for jobs of N hosts, beside those that divide the torus" },
-	{ "slurm-names", DL_SETTING_WORD, MEMBER(style.names), .arg = "HOW", .words = "host index",
+	{ "slurm-names", DL_SETTING_WORD, MEMBER(by_index), .arg = "HOW", .words = "host index",
 	  .doc = "Node names in these: host (default); index, numbers along the curve" },
-	{ "slurm-prefix", DL_SETTING_BORROW, MEMBER(style.prefix), .arg = "NAME",
+	{ "slurm-prefix", DL_SETTING_BORROW, MEMBER(prefix), .arg = "NAME",
 	  .doc = "Prefix of names by index (torus)" },
 	{ 0 }
 };
@@ -96,40 +97,35 @@ static const struct tool_usage usage = {
 
 /* ---- files ------------------------------------------------------------- */
 
-static int write_torus3d(const struct tool *tool, struct request *r, const struct coords_order *p)
+/* Only if it has a box of each size. */
+static int write_torus3d(const struct tool *tool, const struct request *r,
+			 const struct coords_order *p, const char *prefix)
 {
-	char *text = NULL;
+	char *text;
 	size_t len;
-	FILE *memory = dl_memory_open(&text, &len);
-	int err = memory ? coords_slurm_torus3d(p, &r->style, &r->sizes, memory) : -ENOMEM;
+	int err = dl_memory_write(&text, &len, to,
+				  coords_slurm_torus3d(p, prefix, &r->sizes, &tool->log, to));
 
-	if (memory && fclose(memory) && !err)
-		err = -ENOMEM;
-	if (err == -ERANGE) {
-		dl_log(&tool->log, DL_LOG_ERROR,
-		       "--slurm-sizes: there is no box of %u hosts in this torus",
-		       r->sizes.impossible);
-		err = -EINVAL;
-	} else if (!err) {
+	if (!err)
 		err = tool_write(tool, NULL, r->torus3d, to,
 				 fwrite(text, 1, len, to) < len ? -EIO : 0);
-	}
 	free(text);
 	return err;
 }
 
-static int coords_write_files(const struct tool *tool, struct request *r,
+static int coords_write_files(const struct tool *tool, const struct request *r,
 			      const struct coords_order *p)
 {
+	const char *prefix = r->by_index ? r->prefix : NULL;
 	int err = 0;
 
-	if (!err && r->nodes)
-		err = tool_write(tool, NULL, r->nodes, to, coords_slurm_nodes(p, &r->style, to));
+	if (r->nodes)
+		err = tool_write(tool, NULL, r->nodes, to, (coords_slurm_nodes(p, prefix, to), 0));
 	if (!err && r->topology)
 		err = tool_write(tool, NULL, r->topology, to,
-				 coords_slurm_topology(p, &r->style, to));
+				 (coords_slurm_topology(p, prefix, to), 0));
 	if (!err && r->torus3d)
-		err = write_torus3d(tool, r, p);
+		err = write_torus3d(tool, r, p, prefix);
 	return err;
 }
 
@@ -192,7 +188,7 @@ static void coords_warn_of_namesakes(const struct tool *tool, const struct coord
 
 int tool_cmd_coords(struct tool *tool, int argc, char **argv)
 {
-	struct request r = { .style = { .prefix = "torus" } };
+	struct request r = { .prefix = "torus" };
 	struct coords_order p = { 0 };
 	struct tool_input in;
 	int err, status;
@@ -201,10 +197,8 @@ int tool_cmd_coords(struct tool *tool, int argc, char **argv)
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_COORDS, &in);
 	if (!err)
 		err = coords_order_new(in.snapshot.fabric, &in.coords.grid, in.coords.site, &p);
-	if (!err && !p.n) {
-		dl_log(&tool->log, DL_LOG_ERROR, "there are no adapters");
-		err = -EINVAL;
-	}
+	if (!err && !p.n)
+		err = dl_fail(&tool->log, -EINVAL, "there are no adapters");
 	if (!err)
 		coords_warn_of_namesakes(tool, &p);
 	if (!err)

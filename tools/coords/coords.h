@@ -38,8 +38,8 @@ struct coords_order {
 };
 
 /*
- * List the adapters of a fabric whose switches have these sites (by switch
- * number, or DL_NONE).  0 or -ENOMEM.
+ * List the adapters of a fabric whose switches have these sites (by switch number, or
+ * DL_NONE; NULL: none has).  0 or -ENOMEM; free in either case.
  */
 int coords_order_new(const struct dl_fabric *f, const struct dl_torus_grid *g, const uint32_t *site,
 		     struct coords_order *out);
@@ -48,40 +48,28 @@ void coords_order_free(struct coords_order *p);
 /* Mean hops from one host to the next along the list. */
 double coords_order_step(const struct coords_order *p);
 
-/* How hosts are called in Slurm's files. */
-enum coords_slurm_names {
-	COORDS_NAME_HOST, /* as they call themselves */
-	COORDS_NAME_INDEX /* by number along the curve: torus0007 */
-};
+/*
+ * Write the name of a host for Slurm: this prefix and its number along the curve, such as
+ * torus0007, or, if it is NULL, the host's own.
+ */
+void coords_slurm_name(const struct coords_order *p, uint32_t host, const char *prefix, FILE *to);
 
-struct coords_slurm_style {
-	enum coords_slurm_names names;
-	const char *prefix; /* of names that are not the hosts' own */
-};
-
-/* The name of a host, for free(); NULL: no memory. */
-char *coords_slurm_name(const struct coords_order *p, uint32_t host,
-			const struct coords_slurm_style *style);
-
-/* Lines for slurm.conf, or a topology.conf.  0, -EIO or -ENOMEM. */
-int coords_slurm_nodes(const struct coords_order *p, const struct coords_slurm_style *style,
-		       FILE *to);
-int coords_slurm_topology(const struct coords_order *p, const struct coords_slurm_style *style,
-			  FILE *to);
+/* Lines for slurm.conf, or a topology.conf, with hosts called like this. */
+void coords_slurm_nodes(const struct coords_order *p, const char *prefix, FILE *to);
+void coords_slurm_topology(const struct coords_order *p, const char *prefix, FILE *to);
 
 /* Job sizes, in hosts. */
 struct coords_sizes {
 	uint32_t *size;
 	uint32_t n;
-	uint32_t impossible; /* one that no box has: after -ERANGE */
 };
 
 /*
  * A topology.yaml for topology/torus3d, with placements for these sizes, too.
- * 0, -ERANGE (no box has one of the sizes), -EIO or -ENOMEM.
+ * 0, -EINVAL (no box has one of the sizes; reported) or -ENOMEM.
  */
-int coords_slurm_torus3d(const struct coords_order *p, const struct coords_slurm_style *style,
-			 struct coords_sizes *sizes, FILE *to);
+int coords_slurm_torus3d(const struct coords_order *p, const char *prefix,
+			 const struct coords_sizes *sizes, const struct dl_log *log, FILE *to);
 
 /* The document; for people, and as a table of comma-separated values. */
 json_t *coords_json(const struct coords_order *p);

@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "coords.h"
-#include "dateline/torus.h"
 
 /* ---- adapters ---------------------------------------------------------- */
 
@@ -35,14 +34,16 @@ static void coords_add_port(struct coords_order *p, const uint32_t *site, const 
 	struct coords_adapter *at = &p->list[p->n++];
 	uint32_t sw = dl_fabric_peer_switch(p->fabric, port);
 
-	at->port = port;
-	at->site = at->along = at->host = at->namesake = DL_NONE;
-	at->lacking = NULL;
+	*at = (struct coords_adapter){ .port = port,
+				       .site = DL_NONE,
+				       .along = DL_NONE,
+				       .host = DL_NONE,
+				       .namesake = DL_NONE };
 	if (p->fabric->ports[port].peer == DL_NONE) {
 		at->lacking = "no cable";
 	} else if (sw == DL_NONE) {
 		at->lacking = "on no switch";
-	} else if (site[sw] == DL_NONE) {
+	} else if (!site || site[sw] == DL_NONE) {
 		at->lacking = "its switch has no place in the torus";
 	} else {
 		at->site = site[sw];
@@ -86,24 +87,6 @@ static int compare_adapters(const void *a, const void *b, void *context)
 	return (x->port > y->port) - (x->port < y->port);
 }
 
-/* The number on the curve of each site. */
-static int number_sites(const struct dl_torus_grid *g, uint32_t **out)
-{
-	uint32_t n = dl_torus_grid_sites(g), i;
-	uint32_t *order = malloc((n + 1) * sizeof(*order));
-	uint32_t *along = malloc((n + 1) * sizeof(*along));
-	int err = order && along ? dl_torus_curve(g, order) : -ENOMEM;
-
-	for (i = 0; !err && i < n; i++)
-		along[order[i]] = i;
-	free(order);
-	if (err)
-		free(along);
-	else
-		*out = along;
-	return err;
-}
-
 /* ---- hosts ------------------------------------------------------------- */
 
 /* Product names stand where no driver has put the host's: "MT4119 ...". */
@@ -124,150 +107,109 @@ static bool is_reserved(const char *name, size_t len)
 	       (len == 3 && !strncasecmp(name, "ALL", len));
 }
 
-/* The host's name, for free(); NULL with *err 0: none. */
-static char *host_name(const struct dl_fabric *f, uint32_t node, int *err)
+/* The length of the host's name that a description begins with; 0: it names none. */
+static size_t coords_name_length(const char *desc)
 {
-	const char *desc = dl_fabric_node_name(f, node);
-	size_t len = strcspn(desc, " \t"), i;
-	char *name;
+	size_t len = strcspn(desc, " \t");
 
-	*err = 0;
-	for (i = 0; i < len; i++)
+	for (size_t i = 0; i < len; i++)
 		if (!isalnum((unsigned char)desc[i]) && !strchr("._-", desc[i]))
-			return NULL;
-	if (!len || *desc == '-' || is_product(desc, len) || is_reserved(desc, len))
-		return NULL;
-	name = strndup(desc, len);
-	*err = name ? 0 : -ENOMEM;
-	return name;
+			return 0;
+	return *desc == '-' || is_product(desc, len) || is_reserved(desc, len) ? 0 : len;
 }
 
-static const char *coords_description(const struct coords_order *p, const struct coords_host *h)
+static const char *coords_description(const struct coords_order *p, uint32_t adapter)
 {
-	return dl_fabric_node_name(p->fabric, p->fabric->ports[p->list[h->adapter].port].node);
+	return dl_fabric_node_name(p->fabric, p->fabric->ports[p->list[adapter].port].node);
 }
 
-static int coords_compare_descriptions(const void *a, const void *b, void *order)
+/* Blanks, which end names, come before all that may stand in one: so do those of one name. */
+static int compare_descriptions(const void *a, const void *b, void *order)
 {
-	const struct coords_host *x = a, *y = b;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	int sign = strcmp(coords_description(order, x), coords_description(order, y));
 
-	return sign ? sign : (x->adapter > y->adapter) - (x->adapter < y->adapter);
+	return sign ? sign : (x > y) - (x < y);
 }
 
-static int coords_compare_names(const void *a, const void *b)
+static bool coords_same_name(const struct coords_order *p, uint32_t a, uint32_t b)
 {
-	const struct coords_host *x = a, *y = b;
-	int order = strcmp(x->name, y->name);
+	const char *x = coords_description(p, a), *y = coords_description(p, b);
+	size_t len = coords_name_length(x);
 
-	return order ? order : (x->adapter > y->adapter) - (x->adapter < y->adapter);
+	return len == coords_name_length(y) && !strncmp(x, y, len);
 }
 
-static int compare_hosts(const void *a, const void *b)
+/*
+ * All adapters of one name, in order of descriptions, become one host, for now by the number
+ * of its first.  False: some are namesakes, and the name is nobody's.
+ */
+static bool coords_unite(struct coords_order *p, const uint32_t *named, uint32_t n)
 {
-	const struct coords_host *x = a, *y = b;
+	uint32_t first = named[0];
+	bool shared = false;
 
-	return (x->adapter > y->adapter) - (x->adapter < y->adapter);
-}
+	for (uint32_t i = 1; i < n; i++) {
+		struct coords_adapter *x = &p->list[named[i - 1]], *y = &p->list[named[i]];
 
-/* One host for each adapter that names one. */
-static int name_hosts(struct coords_order *p)
-{
-	p->hosts = calloc(p->n + 1, sizeof(*p->hosts));
-	if (!p->hosts)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < p->n; i++) {
-		uint32_t node = p->fabric->ports[p->list[i].port].node;
-		struct coords_host *h = &p->hosts[p->nhosts];
-		int err;
-
-		h->name = host_name(p->fabric, node, &err);
-		h->adapter = i;
-		if (err)
-			return err;
-		if (h->name)
-			p->nhosts++;
-		else
-			p->unnamed++;
-	}
-	return 0;
-}
-
-static void coords_mark_namesakes(struct coords_order *p)
-{
-	qsort_r(p->hosts, p->nhosts, sizeof(*p->hosts), coords_compare_descriptions, p);
-	for (uint32_t i = 1; i < p->nhosts; i++) {
-		uint32_t first = p->hosts[i - 1].adapter, next = p->hosts[i].adapter;
-		struct coords_adapter *x = &p->list[first], *y = &p->list[next];
-
-		if (strcmp(coords_description(p, &p->hosts[i - 1]),
-			   coords_description(p, &p->hosts[i])))
+		first = named[i] < first ? named[i] : first;
+		if (strcmp(coords_description(p, named[i - 1]), coords_description(p, named[i])))
 			continue;
 		if (x->namesake == DL_NONE &&
 		    p->fabric->ports[x->port].node != p->fabric->ports[y->port].node)
-			x->namesake = first;
+			x->namesake = named[i - 1];
 		y->namesake = x->namesake;
+		shared |= y->namesake != DL_NONE;
 	}
+	for (uint32_t i = 0; !shared && i < n; i++)
+		p->list[named[i]].host = first;
+	return !shared;
 }
 
-/* Hosts in order of their names; names that are shared are nobody's. */
-static void coords_drop_namesakes(struct coords_order *p)
+/* Hosts get their numbers in order of their first adapters. */
+static int coords_number_hosts(struct coords_order *p)
 {
-	uint32_t n = 0, end;
+	for (uint32_t i = 0; i < p->n; i++) {
+		struct coords_adapter *at = &p->list[i];
+		struct coords_host *h = &p->hosts[p->nhosts];
+		const char *desc = coords_description(p, i);
 
-	qsort(p->hosts, p->nhosts, sizeof(*p->hosts), coords_compare_names);
-	for (uint32_t i = 0; i < p->nhosts; i = end) {
-		bool shared = false;
-
-		for (end = i; end < p->nhosts && !strcmp(p->hosts[end].name, p->hosts[i].name);
-		     end++)
-			shared |= p->list[p->hosts[end].adapter].namesake != DL_NONE;
-		for (uint32_t k = end; shared && k > i; k--)
-			free(p->hosts[k - 1].name);
-		for (uint32_t k = i; !shared && k < end; k++)
-			p->hosts[n++] = p->hosts[k];
-		p->doubtful += shared;
-	}
-	p->nhosts = n;
-}
-
-/* Then those of the same name become one. */
-static int unite_hosts(struct coords_order *p)
-{
-	uint32_t *first = malloc((p->n + 1) * sizeof(*first)), i, n = 0;
-
-	if (!first)
-		return -ENOMEM;
-	coords_mark_namesakes(p);
-	coords_drop_namesakes(p);
-	for (i = 0; i < p->nhosts; i++) {
-		struct coords_host h = p->hosts[i];
-
-		if (n && !strcmp(p->hosts[n - 1].name, h.name))
-			free(h.name);
-		else
-			p->hosts[n++] = h;
-		first[h.adapter] = p->hosts[n - 1].adapter;
-		p->list[h.adapter].host = 0;
-	}
-	p->nhosts = n;
-	qsort(p->hosts, n, sizeof(*p->hosts), compare_hosts);
-	for (i = 0; i < n; i++) {
-		struct coords_host *h = &p->hosts[i];
-
-		p->list[h->adapter].host = i;
-		if (h->adapter >= p->nplaced)
+		if (at->host != i) {
+			at->host = at->host == DL_NONE ? DL_NONE : p->list[at->host].host;
 			continue;
-		p->nhosts_placed++;
-		h->beside = i && p->list[h[-1].adapter].site == p->list[h->adapter].site ?
-				    h[-1].beside + 1 :
-				    0;
+		}
+		h->name = strndup(desc, coords_name_length(desc));
+		if (!h->name)
+			return -ENOMEM;
+		h->adapter = i;
+		if (i < p->nplaced && p->nhosts_placed++ && p->list[h[-1].adapter].site == at->site)
+			h->beside = h[-1].beside + 1;
+		at->host = p->nhosts++;
 	}
-	for (i = 0; i < p->n; i++)
-		if (p->list[i].host != DL_NONE)
-			p->list[i].host = p->list[first[i]].host;
-	free(first);
 	return 0;
+}
+
+static int coords_find_hosts(struct coords_order *p)
+{
+	uint32_t *named = malloc((p->n + 1ul) * sizeof(*named)), n = 0, end;
+
+	p->hosts = calloc(p->n + 1ul, sizeof(*p->hosts));
+	if (!named || !p->hosts) {
+		free(named);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < p->n; i++)
+		if (coords_name_length(coords_description(p, i)))
+			named[n++] = i;
+	p->unnamed = p->n - n;
+	qsort_r(named, n, sizeof(*named), compare_descriptions, p);
+	for (uint32_t i = 0; i < n; i = end) {
+		for (end = i + 1; end < n && coords_same_name(p, named[i], named[end]);)
+			end++;
+		p->doubtful += !coords_unite(p, &named[i], end - i);
+	}
+	free(named);
+	return coords_number_hosts(p);
 }
 
 /* ---- the whole --------------------------------------------------------- */
@@ -275,27 +217,23 @@ static int unite_hosts(struct coords_order *p)
 int coords_order_new(const struct dl_fabric *f, const struct dl_torus_grid *g, const uint32_t *site,
 		     struct coords_order *out)
 {
-	struct coords_order p = { .fabric = f, .grid = *g };
-	uint32_t *along = NULL;
-	int err = number_sites(g, &along);
+	uint32_t n = dl_torus_grid_sites(g);
+	uint32_t *order = malloc((n + 1ul) * sizeof(*order));
+	uint32_t *along = malloc((n + 1ul) * sizeof(*along));
+	int err;
 
-	if (err)
-		return err;
-	p.list = malloc((f->nports + 1) * sizeof(*p.list));
-	if (p.list) {
-		coords_add_all(&p, site, along);
-		qsort_r(p.list, p.n, sizeof(*p.list), compare_adapters, (void *)f);
-		err = name_hosts(&p);
-	} else {
-		err = -ENOMEM;
+	*out = (struct coords_order){ .fabric = f, .grid = *g };
+	out->list = malloc((f->nports + 1ul) * sizeof(*out->list));
+	err = order && along && out->list ? dl_torus_curve(g, order) : -ENOMEM;
+	for (uint32_t i = 0; !err && i < n; i++)
+		along[order[i]] = i;
+	if (!err) {
+		coords_add_all(out, site, along);
+		qsort_r(out->list, out->n, sizeof(*out->list), compare_adapters, (void *)f);
+		err = coords_find_hosts(out);
 	}
+	free(order);
 	free(along);
-	if (!err)
-		err = unite_hosts(&p);
-	if (err)
-		coords_order_free(&p);
-	else
-		*out = p;
 	return err;
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Adapters with their coordinates: a document, and from it a list, a table. */
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "coords.h"
 

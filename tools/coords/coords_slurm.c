@@ -11,55 +11,41 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "coords.h"
 
 /* ---- names ------------------------------------------------------------- */
 
-static char *name_by_index(const struct coords_order *p, uint32_t host, const char *prefix)
+void coords_slurm_name(const struct coords_order *p, uint32_t host, const char *prefix, FILE *to)
 {
-	unsigned int width = 1;
-	char *name;
+	int width = 1;
 
 	for (uint32_t n = p->nhosts; n > 10; n = (n + 9) / 10)
 		width++;
-	return asprintf(&name, "%s%0*u", prefix, width, host) < 0 ? NULL : name;
-}
-
-char *coords_slurm_name(const struct coords_order *p, uint32_t host,
-			const struct coords_slurm_style *style)
-{
-	return style->names == COORDS_NAME_INDEX ? name_by_index(p, host, style->prefix) :
-						   strdup(p->hosts[host].name);
+	if (prefix)
+		fprintf(to, "%s%0*u", prefix, width, host);
+	else
+		fputs(p->hosts[host].name, to);
 }
 
 /* ---- slurm.conf -------------------------------------------------------- */
 
-int coords_slurm_nodes(const struct coords_order *p, const struct coords_slurm_style *style,
-		       FILE *to)
+void coords_slurm_nodes(const struct coords_order *p, const char *prefix, FILE *to)
 {
 	fputs("# Hosts along a space-filling curve through the torus.  Include "
 	      "this from\n# slurm.conf, after a line NodeName=DEFAULT with "
 	      "what all have in common.\n",
 	      to);
 	for (uint32_t i = 0; i < p->nhosts; i++) {
-		char *name = coords_slurm_name(p, i, style);
+		const char *name = p->hosts[i].name;
 
-		if (!name)
-			return -ENOMEM;
 		if (i == p->nhosts_placed)
 			fputs("# Without coordinates:\n", to);
-		fprintf(to, "NodeName=%s", name);
-		if (style->names != COORDS_NAME_HOST)
-			fprintf(to, " NodeHostname=%s NodeAddr=%s", p->hosts[i].name,
-				p->hosts[i].name);
+		fputs("NodeName=", to);
+		coords_slurm_name(p, i, prefix, to);
+		if (prefix)
+			fprintf(to, " NodeHostname=%s NodeAddr=%s", name, name);
 		putc('\n', to);
-		free(name);
 	}
-	return fflush(to) || ferror(to) ? -EIO : 0;
 }
 
 /* ---- topology.conf ----------------------------------------------------- */
@@ -80,9 +66,8 @@ static uint32_t along_of(const struct coords_order *p, uint32_t host)
 	return p->list[p->hosts[host].adapter].along;
 }
 
-/* The switch with its hosts; from host `i` on.  *next: the first of the next. */
-static int write_leaf(const struct coords_order *p, const struct coords_slurm_style *style,
-		      uint32_t i, uint32_t *next, FILE *to)
+/* The switch with its hosts, from host `i` on; returns the first of the next. */
+static uint32_t write_leaf(const struct coords_order *p, const char *prefix, uint32_t i, FILE *to)
 {
 	uint32_t along = along_of(p, i), first = i;
 
@@ -91,16 +76,11 @@ static int write_leaf(const struct coords_order *p, const struct coords_slurm_st
 	else
 		fprintf(to, "SwitchName=s%u Nodes=", along);
 	for (; i < p->nhosts && along_of(p, i) == along; i++) {
-		char *name = coords_slurm_name(p, i, style);
-
-		if (!name)
-			return -ENOMEM;
-		fprintf(to, "%s%s", i == first ? "" : ",", name);
-		free(name);
+		fputs(i == first ? "" : ",", to);
+		coords_slurm_name(p, i, prefix, to);
 	}
 	putc('\n', to);
-	*next = i;
-	return 0;
+	return i;
 }
 
 /*
@@ -136,20 +116,16 @@ static uint32_t write_level(const struct coords_order *p, unsigned int level, ui
 	return n;
 }
 
-int coords_slurm_topology(const struct coords_order *p, const struct coords_slurm_style *style,
-			  FILE *to)
+void coords_slurm_topology(const struct coords_order *p, const char *prefix, FILE *to)
 {
 	uint32_t i, below = 1, size, sites = dl_torus_grid_sites(&p->grid);
 	unsigned int level = 0;
-	int err = 0;
 
 	fputs("# For topology/tree: stretches of a space-filling curve through "
 	      "the torus.\n# s are switches, by number along the curve; b are blocks of those.\n",
 	      to);
-	for (i = 0; !err && i < p->nhosts;)
-		err = write_leaf(p, style, i, &i, to);
-	if (err)
-		return err;
+	for (i = 0; i < p->nhosts;)
+		i = write_leaf(p, prefix, i, to);
 	for (size = slurm_fan(&p->grid); below < sites; size *= slurm_fan(&p->grid)) {
 		write_level(p, ++level, size, below, to);
 		below = size;
@@ -158,5 +134,4 @@ int coords_slurm_topology(const struct coords_order *p, const struct coords_slur
 	if (p->nhosts_placed && p->nhosts > p->nhosts_placed)
 		fprintf(to, "SwitchName=all Switches=%s%u%s,nowhere\n", level ? "b" : "s",
 			level ? level : along_of(p, 0), level ? "_0" : "");
-	return fflush(to) || ferror(to) ? -EIO : 0;
 }

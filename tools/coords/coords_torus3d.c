@@ -25,8 +25,9 @@
 #define DIMS DL_TORUS_DIMS
 
 struct box {
-	uint32_t side[DIMS]; /* in cells */
+	uint32_t side[DIMS]; /* in cells; 0: there is none */
 	double hops;	     /* mean, between two of its cells, and a little */
+	bool wanted;	     /* was its size asked for? */
 };
 
 struct cells {
@@ -65,43 +66,33 @@ static void write_dims(const char *key, const uint32_t v[DIMS], const char *inde
 	fprintf(to, "%s%s: {x: %u, y: %u, z: %u}\n", indent, key, v[0], v[1], v[2]);
 }
 
-/* The names of the hosts in cells from `from` on, for as long as there are some. */
-static int write_row(const struct cells *c, uint32_t from, uint32_t end,
-		     const struct coords_slurm_style *style, FILE *to)
+/* The names of the hosts in cells from `from` on. */
+static void write_row(const struct cells *c, uint32_t from, uint32_t end, const char *prefix,
+		      FILE *to)
 {
 	for (uint32_t i = from; i < end; i++) {
-		char *name = coords_slurm_name(c->order, c->host[i], style);
-
-		if (!name)
-			return -ENOMEM;
-		fprintf(to, "%s%s", i == from ? "" : ",", name);
-		free(name);
+		fputs(i == from ? "" : ",", to);
+		coords_slurm_name(c->order, c->host[i], prefix, to);
 	}
 	putc('\n', to);
-	return 0;
 }
 
-static int write_regions(const struct cells *c, const struct coords_slurm_style *style, FILE *to)
+static void write_regions(const struct cells *c, const char *prefix, FILE *to)
 {
-	int err = 0;
-
 	fputs("        regions:\n", to);
-	for (uint32_t i = 0, n; !err && i < c->n; i += n) {
+	for (uint32_t i = 0, n; i < c->n; i += n ? n : 1) {
 		uint32_t x = i % c->side[0], row = i / c->side[0];
 		uint32_t at[DIMS] = { x, row % c->side[1], row / c->side[1] };
 
 		for (n = 0; x + n < c->side[0] && c->host[i + n] != DL_NONE;)
 			n++;
-		if (!n) {
-			n = 1;
+		if (!n)
 			continue;
-		}
 		write_dims("anchor", at, "          - ", to);
 		write_dims("dims", (uint32_t[DIMS]){ n, 1, 1 }, "            ", to);
 		fputs("            nodes: ", to);
-		err = write_row(c, i, i + n, style, to);
+		write_row(c, i, i + n, prefix, to);
 	}
-	return err;
 }
 
 /* ---- placements ---------------------------------------------------------- */
@@ -130,11 +121,10 @@ static bool may_have(const struct cells *c, unsigned int d, uint32_t side, bool 
 	return *fills || !c->order->grid.mesh[d];
 }
 
-static void torus3d_consider(const struct cells *c, const uint32_t side[DIMS], const bool *wanted,
-			     struct box *best)
+static void torus3d_consider(const struct cells *c, const uint32_t side[DIMS], struct box *boxes)
 {
 	const struct dl_torus_grid *g = &c->order->grid;
-	struct box *b = &best[side[0] * side[1] * side[2]];
+	struct box *b = &boxes[side[0] * side[1] * side[2]];
 	uint32_t longest = 0;
 	double hops = 0;
 	bool fills, all = true;
@@ -149,57 +139,44 @@ static void torus3d_consider(const struct cells *c, const uint32_t side[DIMS], c
 		longest = side[d] > longest ? side[d] : longest;
 	}
 	hops += longest * 1e-6; /* of equals, the one most like a cube */
-	if ((all || wanted[b - best]) && (!b->side[0] || hops < b->hops - 1e-9)) {
+	if ((all || b->wanted) && (!b->side[0] || hops < b->hops - 1e-9)) {
 		memcpy(b->side, side, sizeof(b->side));
 		b->hops = hops;
 	}
 }
 
-/* By number of hosts; `side` 0: none. */
-static struct box *find_boxes(const struct cells *c, const bool *wanted)
+static int write_placements(const struct cells *c, const struct coords_sizes *sizes,
+			    const struct dl_log *log, FILE *to)
 {
-	struct box *best = calloc(c->n + (size_t)1, sizeof(*best));
+	struct box *boxes = calloc(c->n + (size_t)1, sizeof(*boxes)); /* by number of hosts */
 	uint32_t s[DIMS];
-
-	for (s[2] = 1; best && s[2] <= c->side[2]; s[2]++)
-		for (s[1] = 1; s[1] <= c->side[1]; s[1]++)
-			for (s[0] = 1; s[0] <= c->side[0]; s[0]++)
-				torus3d_consider(c, s, wanted, best);
-	return best;
-}
-
-static int write_placements(const struct cells *c, struct coords_sizes *sizes, FILE *to)
-{
-	bool *wanted = calloc(c->n + (size_t)1, sizeof(*wanted));
-	struct box *boxes = NULL;
-	int err = wanted ? 0 : -ENOMEM;
+	int err = boxes ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; !err && i < sizes->n; i++)
 		if (sizes->size[i] <= c->n)
-			wanted[sizes->size[i]] = true;
-	if (!err)
-		boxes = find_boxes(c, wanted);
-	if (!boxes)
-		err = -ENOMEM;
+			boxes[sizes->size[i]].wanted = true;
+	for (s[2] = 1; !err && s[2] <= c->side[2]; s[2]++)
+		for (s[1] = 1; s[1] <= c->side[1]; s[1]++)
+			for (s[0] = 1; s[0] <= c->side[0]; s[0]++)
+				torus3d_consider(c, s, boxes);
 	for (uint32_t i = 0; !err && i < sizes->n; i++)
-		if (sizes->size[i] > c->n || !boxes[sizes->size[i]].side[0]) {
-			sizes->impossible = sizes->size[i];
-			err = -ERANGE;
-		}
+		if (sizes->size[i] > c->n || !boxes[sizes->size[i]].side[0])
+			err = dl_fail(log, -EINVAL,
+				      "--slurm-sizes: there is no box of %u hosts in this torus",
+				      sizes->size[i]);
 	if (!err)
 		fputs("        placements:\n", to);
 	for (uint32_t v = 1; !err && v <= c->n; v++)
 		if (boxes[v].side[0])
 			write_dims("dims", boxes[v].side, "          - ", to);
-	free(wanted);
 	free(boxes);
 	return err;
 }
 
 /* ---- the whole ----------------------------------------------------------- */
 
-int coords_slurm_torus3d(const struct coords_order *p, const struct coords_slurm_style *style,
-			 struct coords_sizes *sizes, FILE *to)
+int coords_slurm_torus3d(const struct coords_order *p, const char *prefix,
+			 const struct coords_sizes *sizes, const struct dl_log *log, FILE *to)
 {
 	struct cells c;
 	int err = fill_cells(p, &c);
@@ -217,12 +194,11 @@ int coords_slurm_torus3d(const struct coords_order *p, const struct coords_slurm
 	write_dims("dims", c.side, "        ", to);
 	if (c.n == p->nhosts_placed) {
 		fputs("        nodes: ", to);
-		err = write_row(&c, 0, c.n, style, to);
+		write_row(&c, 0, c.n, prefix, to);
 	} else {
-		err = write_regions(&c, style, to);
+		write_regions(&c, prefix, to);
 	}
-	if (!err)
-		err = write_placements(&c, sizes, to);
+	err = write_placements(&c, sizes, log, to);
 	free(c.host);
-	return err ? err : fflush(to) || ferror(to) ? -EIO : 0;
+	return err;
 }

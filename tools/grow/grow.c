@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* `dateline grow`: the steps by which a dimension grows or shrinks by a plane. */
-#include <errno.h>
-#include <string.h>
+#include "config.h"
 
 #include "grow.h"
 #include "tools/transition.h"
@@ -60,26 +59,25 @@ static const struct tool_usage usage = {
 };
 
 #define PORT(p) "\"{" p "name}\" port {" p "port}"
+#define FROM PORT("from.")
+#define TO PORT("to.")
+#define STAYS PORT("stays.")
 
 static void grow_print_step(const json_t *step, FILE *to)
 {
 	tool_print(to, step, "step {step}:");
 	if (tool_true_at(step, "configuration"))
 		fprintf(to, " the configuration after.torus.conf");
-	tool_print(to, step, "\n{*avoid}  avoid " PORT("from.") " - " PORT("to.") "\n{/}");
+	tool_print(to, step, "\n{*avoid}  avoid " FROM " - " TO "\n{/}");
 	if (json_array_size(tool_at(step, "avoid")))
 		fprintf(to, "    by the list %03u.avoid; wait until safe to unplug\n",
 			(unsigned int)tool_int_at(step, "step"));
-	tool_print(
-		to, step,
-		"{*place}  place \"{}\"\n{/}"
-		"{*unplug}  unplug " PORT("from.") " - " PORT(
-			"to.") "\n{/}"
-			       "{*move}  move the cable of " PORT("stays.") " from " PORT("from.") " to " PORT(
-				       "to.") "\n{/}"
-					      "{*plug}  plug " PORT("from.") " - " PORT(
-						      "to.") "\n{/}"
-							     "{*cut_off}  cut off: \"{}\"\n{/}");
+	tool_print(to, step,
+		   "{*place}  place \"{}\"\n{/}"
+		   "{*unplug}  unplug " FROM " - " TO "\n{/}"
+		   "{*move}  move the cable of " STAYS " from " FROM " to " TO "\n{/}"
+		   "{*plug}  plug " FROM " - " TO "\n{/}"
+		   "{*cut_off}  cut off: \"{}\"\n{/}");
 	if (tool_true_at(step, "configuration"))
 		tool_print(to, step,
 			   "  path SLs of {sl_changes#pair} of adapters change, and of "

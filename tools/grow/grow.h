@@ -46,7 +46,7 @@ struct grow_plan {
 
 /* 0 or a negative errno, reported; release in either case. */
 int grow_plan_make(const struct tool *tool, const struct grow_request *r,
-		   const struct tool_input *in, struct grow_plan *out);
+		   const struct tool_input *in, struct grow_plan *p);
 void grow_plan_release(struct grow_plan *p);
 
 /* The state of the plan after so many steps of the change. */
@@ -58,6 +58,12 @@ static inline uint32_t grow_state(const struct grow_plan *p, uint32_t step)
 static inline bool grow_alive(const struct grow_cable *c, uint32_t state)
 {
 	return c->on <= state && state < c->off;
+}
+
+/* Is it unplugged between two states?  With these the other way round: plugged in. */
+static inline bool grow_goes(const struct grow_cable *c, uint32_t was, uint32_t is)
+{
+	return grow_alive(c, was) && !grow_alive(c, is);
 }
 
 static inline const struct dl_torus_grid *grow_grid(const struct grow_plan *p, uint32_t state)

@@ -29,16 +29,6 @@ static uint32_t grow_port(const struct dl_fabric *f, uint32_t sw, unsigned int n
 	return f->nodes[f->switches[sw]].first_port + num;
 }
 
-/* The switch of `all` at these coordinates, but in this plane. */
-static uint32_t grow_switch(const struct grow_plan *p, const uint32_t c[DL_TORUS_DIMS],
-			    uint32_t plane)
-{
-	uint32_t at[DL_TORUS_DIMS] = { c[0], c[1], c[2] };
-
-	at[p->request->dim] = plane;
-	return p->site_sw[dl_torus_site(&p->large, at)];
-}
-
 static int grow_add_cable(struct grow_plan *p, uint32_t a, uint32_t b, uint32_t on, uint32_t off)
 {
 	if (!dl_array_room(p->cables, p->ncables, 1, &p->cables_cap))
@@ -98,10 +88,9 @@ static int grow_add_node(struct grow_plan *p, uint32_t like, const uint32_t c[DL
 	f->nodes[*node].lft_cap = from.lft_cap;
 	for (unsigned int i = 0; i <= from.nports; i++) {
 		struct dl_fabric_port *port = &f->ports[f->nodes[*node].first_port + i];
-		uint32_t own = port->node;
 
 		*port = f->ports[from.first_port + i];
-		port->node = own;
+		port->node = *node;
 		port->peer = DL_NONE;
 		port->guid = host ? guid + i : guid;
 		port->lid = port->lmc = 0;
@@ -229,26 +218,27 @@ static int grow_add_planes(struct grow_plan *p, const struct dl_torus *t)
 /* The cables that will close each ring without them. */
 static int grow_close_rings(struct grow_plan *p, const struct dl_torus *t)
 {
-	unsigned int plus = dl_torus_dir(p->request->dim, false);
-	uint32_t c[DL_TORUS_DIMS], radix = p->small.radix[p->request->dim];
+	unsigned int dim = p->request->dim;
+	unsigned int plus = dl_torus_dir(dim, false), minus = dl_torus_dir(dim, true);
+	uint32_t c[DL_TORUS_DIMS];
 	int err = 0;
 
-	for (uint32_t site = 0; !err && site < t->nsites && !t->grid.mesh[p->request->dim];
-	     site++) {
+	for (uint32_t site = 0; !err && site < t->nsites && !t->grid.mesh[dim]; site++) {
 		uint32_t first = t->site_sw[site], last, n, m;
 
 		dl_torus_site_coord(&t->grid, site, c);
-		last = grow_switch(p, c, radix - 1);
-		if (c[p->request->dim] || first == DL_NONE || last == DL_NONE)
+		if (c[dim] || first == DL_NONE)
+			continue;
+		c[dim] = p->small.radix[dim] - 1;
+		last = p->site_sw[dl_torus_site(&p->large, c)];
+		if (last == DL_NONE)
 			continue;
 		n = dl_torus_group_size(t, last, plus);
-		m = dl_torus_group_size(t, first, dl_torus_opposite(plus));
+		m = dl_torus_group_size(t, first, minus);
 		for (uint32_t i = 0; !err && i < n && i < m; i++)
 			err = grow_add_cable(
 				p, grow_port(p->all, last, dl_torus_group(t, last, plus)[i]),
-				grow_port(p->all, first,
-					  dl_torus_group(t, first, dl_torus_opposite(plus))[i]),
-				0, 0);
+				grow_port(p->all, first, dl_torus_group(t, first, minus)[i]), 0, 0);
 	}
 	return err;
 }
@@ -276,13 +266,12 @@ static uint32_t grow_number(const struct grow_plan *p, uint32_t site, unsigned i
 /* The rings within the new planes along dimensions before this one. */
 static uint32_t grow_rings_before(const struct grow_plan *p, unsigned int before)
 {
-	unsigned int dim = p->request->dim;
+	uint32_t sites = dl_torus_grid_sites(&p->large) - dl_torus_grid_sites(&p->small);
 	uint32_t rings = 0;
 
 	for (unsigned int d = 0; d < before; d++)
-		if (d != dim && p->large.radix[d] > 1)
-			rings += dl_torus_grid_sites(&p->large) / p->large.radix[d] /
-				 p->large.radix[dim] * (p->large.radix[dim] - p->small.radix[dim]);
+		if (d != p->request->dim && p->large.radix[d] > 1)
+			rings += sites / p->large.radix[d];
 	return rings;
 }
 
@@ -363,10 +352,14 @@ int grow_fabric(struct grow_plan *p, uint32_t state, struct dl_fabric **out)
 /* ---- the whole ----------------------------------------------------------- */
 
 /* Sites of the larger grid, by name where switches are new. */
-static void grow_place(struct grow_plan *p, const struct dl_torus *t)
+static int grow_place(struct grow_plan *p, const struct dl_torus *t)
 {
 	uint32_t c[DL_TORUS_DIMS];
 
+	p->sw_site = malloc((p->all->nswitches + 1ul) * sizeof(*p->sw_site));
+	p->site_sw = malloc((dl_torus_grid_sites(&p->large) + 1ul) * sizeof(*p->site_sw));
+	if (!p->sw_site || !p->site_sw)
+		return -ENOMEM;
 	memset(p->sw_site, 0xFF, p->all->nswitches * sizeof(*p->sw_site));
 	memset(p->site_sw, 0xFF, dl_torus_grid_sites(&p->large) * sizeof(*p->site_sw));
 	for (uint32_t sw = 0; sw < p->all->nswitches; sw++) {
@@ -384,53 +377,41 @@ static void grow_place(struct grow_plan *p, const struct dl_torus *t)
 		if (at != DL_NONE)
 			p->site_sw[at] = sw;
 	}
+	return 0;
 }
 
 int grow_plan_make(const struct tool *tool, const struct grow_request *r,
-		   const struct tool_input *in, struct grow_plan *out)
+		   const struct tool_input *in, struct grow_plan *p)
 {
 	const struct dl_torus *t = in->torus;
-	struct grow_plan p = { .request = r, .small = t->grid, .large = t->grid };
-	uint32_t radix = t->grid.radix[r->dim], none = 0;
+	uint32_t radix = t->grid.radix[r->dim];
 	bool *nothing;
 	int err;
 
+	*p = (struct grow_plan){ .request = r, .small = t->grid, .large = t->grid };
 	if (radix < 3 || (r->by < 0 && radix < 3u - r->by) ||
-	    (r->by > 0 && radix + r->by > DL_TORUS_MAX_RADIX)) {
-		dl_log(&tool->log, DL_LOG_ERROR,
-		       "%c has radix %u: planes can be added to and removed from what keeps 3 to "
-		       "%u",
-		       'x' + r->dim, radix, DL_TORUS_MAX_RADIX);
-		return -EINVAL;
-	}
-	if (r->by > 0)
-		p.large.radix[r->dim] += r->by;
-	else
-		p.small.radix[r->dim] += r->by;
+	    (r->by > 0 && radix + r->by > DL_TORUS_MAX_RADIX))
+		return dl_fail(
+			&tool->log, -EINVAL,
+			"%c has radix %u: planes can be added to and removed from what keeps "
+			"3 to %u",
+			'x' + r->dim, radix, DL_TORUS_MAX_RADIX);
+	(r->by > 0 ? &p->large : &p->small)->radix[r->dim] += r->by;
 	nothing = calloc(in->fabric->nports + in->fabric->nnodes + 1ul, sizeof(*nothing));
-	err = nothing ? dl_fabric_degrade(in->fabric, nothing, nothing, &p.all) : -ENOMEM;
+	err = nothing ? dl_fabric_degrade(in->fabric, nothing, nothing, &p->all) : -ENOMEM;
 	free(nothing);
 	if (!err && r->by > 0)
-		err = grow_add_planes(&p, t);
+		err = grow_add_planes(p, t);
 	if (!err)
-		none = p.all->nswitches;
-	p.sw_site = calloc(none + 1ul, sizeof(*p.sw_site));
-	p.site_sw = calloc(dl_torus_grid_sites(&p.large) + 1ul, sizeof(*p.site_sw));
-	if (!err && (!p.sw_site || !p.site_sw))
-		err = -ENOMEM;
-	if (!err)
-		grow_place(&p, t);
+		err = grow_place(p, t);
 	if (!err && r->by < 0)
-		err = grow_close_rings(&p, t);
+		err = grow_close_rings(p, t);
 	if (!err)
-		err = grow_list_cables(&p);
-	if (err == -EBUSY || err == -EINVAL) {
-		dl_log(&tool->log, DL_LOG_ERROR,
-		       "a port that the last plane uses in %c is taken at another switch",
-		       'x' + r->dim);
-		err = -EINVAL;
-	}
-	*out = p;
+		err = grow_list_cables(p);
+	if (err == -EBUSY || err == -EINVAL)
+		return dl_fail(&tool->log, -EINVAL,
+			       "a port that the last plane uses in %c is taken at another switch",
+			       'x' + r->dim);
 	return err;
 }
 

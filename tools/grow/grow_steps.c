@@ -42,11 +42,6 @@ static void grow_drop(struct grow_now *n)
 	memset(n, 0, sizeof(*n));
 }
 
-static bool grow_same_grid(const struct dl_torus_grid *a, const struct dl_torus_grid *b)
-{
-	return !memcmp(a->radix, b->radix, sizeof(a->radix));
-}
-
 /* ---- coordinates --------------------------------------------------------- */
 
 /*
@@ -101,17 +96,14 @@ static int grow_reconfigure(struct grow_walk *w, const struct dl_torus_grid *gri
 static int grow_discover(struct grow_walk *w, uint32_t state, struct grow_now *next)
 {
 	const struct dl_torus_grid *grid = grow_grid(w->p, state);
+	bool began = grid == grow_grid(w->p, grow_state(w->p, 0));
+	int err = 0;
 
-	if (grow_same_grid(grid, &w->in->torus->grid)) {
-		next->config = w->in->config;
-	} else if (!w->after) {
-		int err = grow_reconfigure(w, grid, next->fabric, &next->torus);
-
-		next->config = w->after;
+	if (!began && !w->after)
+		err = grow_reconfigure(w, grid, next->fabric, &next->torus);
+	next->config = began ? w->in->config : w->after;
+	if (err || next->torus)
 		return err;
-	} else {
-		next->config = w->after;
-	}
 	return dl_torus_discover_again(next->fabric, next->config, w->now.torus, NULL,
 				       &next->torus);
 }
@@ -166,11 +158,10 @@ static void grow_moves(const struct grow_plan *p, uint32_t was, uint32_t is, jso
 		const struct grow_cable *old = &p->cables[i];
 		uint32_t k, end;
 
-		if (!grow_alive(old, was) || grow_alive(old, is))
+		if (!grow_goes(old, was, is))
 			continue;
 		for (k = 0; k < p->ncables; k++)
-			if (!used[k] && !grow_alive(&p->cables[k], was) &&
-			    grow_alive(&p->cables[k], is) &&
+			if (!used[k] && grow_goes(&p->cables[k], is, was) &&
 			    grow_shared(old, &p->cables[k]) != DL_NONE)
 				break;
 		if (k == p->ncables) {
@@ -187,7 +178,7 @@ static void grow_moves(const struct grow_plan *p, uint32_t was, uint32_t is, jso
 										  p->cables[k].a)));
 	}
 	for (uint32_t k = 0; used && k < p->ncables; k++)
-		if (!used[k] && !grow_alive(&p->cables[k], was) && grow_alive(&p->cables[k], is))
+		if (!used[k] && grow_goes(&p->cables[k], is, was))
 			json_array_append_new(plug, grow_cable_json(f, &p->cables[k]));
 	free(used);
 	json_object_update_new(step, json_pack("{s:o, s:o, s:o}", "unplug", unplug, "move", moves,
@@ -219,7 +210,7 @@ static int grow_avoid(const struct grow_walk *w, uint32_t was, uint32_t is,
 		const struct grow_cable *c = &p->cables[i];
 		uint32_t a = f->ports[c->a].node, b = f->ports[c->b].node;
 
-		if (!grow_alive(c, was) || grow_alive(c, is) || !dl_fabric_is_switch(f, a) ||
+		if (!grow_goes(c, was, is) || !dl_fabric_is_switch(f, a) ||
 		    !dl_fabric_is_switch(f, b) ||
 		    dl_fabric_find_guid(after, f->nodes[a].guid) == DL_NONE ||
 		    dl_fabric_find_guid(after, f->nodes[b].guid) == DL_NONE)
@@ -321,7 +312,7 @@ static int grow_take_out(struct grow_walk *w, const char *avoid, json_t *step)
 	struct dl_route_result before = w->now.routed;
 	int err;
 
-	memset(&w->now.routed, 0, sizeof(w->now.routed));
+	w->now.routed = (struct dl_route_result){ 0 };
 	err = grow_route(w, avoid, &w->now);
 	if (!err)
 		err = grow_judge(before.tables, w->now.routed.tables, step);
@@ -333,7 +324,7 @@ static int grow_take_step(struct grow_walk *w, uint32_t n, json_t *step)
 {
 	struct grow_plan *p = w->p;
 	uint32_t was = grow_state(p, n - 1), is = grow_state(p, n);
-	bool changes = !grow_same_grid(grow_grid(p, was), grow_grid(p, is));
+	bool changes = grow_grid(p, was) != grow_grid(p, is);
 	struct grow_now next = { 0 };
 	json_t *lines = json_array();
 	char *avoid = NULL;

@@ -185,15 +185,13 @@ int compact_choose(const struct compact *c, uint32_t *take, uint64_t *sum)
 	struct compact_search s = {
 		.c = c, .random = { .seed = 1 }, .least = UINT64_MAX, .effort = EFFORT
 	};
-	uint32_t **arrays[] = { &s.sum, &s.take, &s.best, &s.starts };
-	int err = 0;
+	int err;
 
-	for (unsigned int i = 0; !err && i < sizeof(arrays) / sizeof(*arrays); i++) {
-		*arrays[i] = dl_arena_array(&s.arena, c->n, sizeof(**arrays[i]));
-		err = *arrays[i] ? 0 : -ENOMEM;
-	}
-	if (!err)
-		err = compact_order_starts(&s);
+	s.sum = dl_arena_array(&s.arena, c->n, sizeof(*s.sum));
+	s.take = dl_arena_array(&s.arena, c->n, sizeof(*s.take));
+	s.best = dl_arena_array(&s.arena, c->n, sizeof(*s.best));
+	s.starts = dl_arena_array(&s.arena, c->n, sizeof(*s.starts));
+	err = s.sum && s.take && s.best && s.starts ? compact_order_starts(&s) : -ENOMEM;
 	for (uint32_t i = 0; !err && i < MAX_STARTS; i++) {
 		if (!compact_charge(&s, (uint64_t)c->want * c->n * 2) && i >= MIN_STARTS)
 			break;

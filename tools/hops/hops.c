@@ -101,10 +101,8 @@ static const char *hops_lacking(const struct hops *h, uint32_t sw)
 /* One that was asked for is missed; of all hosts it is left out. */
 static int add_lacking(struct hops *h, const char *name, const char *what)
 {
-	if (h->named) {
-		dl_log(h->log, DL_LOG_ERROR, "\"%s\" %s", name, what);
-		return -EINVAL;
-	}
+	if (h->named)
+		return dl_fail(h->log, -EINVAL, "\"%s\" %s", name, what);
 	if (h->nlacking++ < MAX_NAMED)
 		dl_log(h->log, DL_LOG_WARNING, "\"%s\" %s: left out", name, what);
 	return 0;
@@ -121,15 +119,8 @@ static int add_host(void *context, const char *name, const struct find_result *e
 		return 0;
 	if (what)
 		return add_lacking(h, name, what);
-	if (h->nhosts == h->cap) {
-		struct host *more;
-
-		h->cap = 2 * h->cap + 64;
-		more = reallocarray(h->hosts, h->cap, sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		h->hosts = more;
-	}
+	if (!dl_array_room(h->hosts, h->nhosts, 1, &h->cap))
+		return -ENOMEM;
 	host = &h->hosts[h->nhosts];
 	host->name = strdup(name);
 	host->port = end->port;
@@ -148,22 +139,10 @@ static int add_host(void *context, const char *name, const struct find_result *e
 /* All that name themselves, along the curve through the torus. */
 static int hops_add_all(struct hops *h)
 {
+	const struct tool_coords *c = &h->in->coords;
 	struct coords_order order;
-	uint32_t *nowhere = NULL;
-	const uint32_t *site = h->in->coords.site;
-	size_t size = h->in->fabric->nswitches * sizeof(*nowhere);
-	int err;
+	int err = coords_order_new(h->in->fabric, &c->grid, c->site, &order);
 
-	if (!site) {
-		site = nowhere = malloc(size + 1);
-		if (!nowhere)
-			return -ENOMEM;
-		memset(nowhere, 0xFF, size); /* DL_NONE */
-	}
-	err = coords_order_new(h->in->fabric, &h->in->coords.grid, site, &order);
-	free(nowhere);
-	if (err)
-		return err;
 	for (uint32_t i = 0; !err && i < order.nhosts; i++) {
 		struct find_result end = { .port = order.list[order.hosts[i].adapter].port };
 
@@ -177,39 +156,32 @@ static int hops_add_all(struct hops *h)
 	return err;
 }
 
-static int check_hosts(const struct hops *h, const struct dl_log *log)
-{
-	if (h->nlacking > MAX_NAMED)
-		dl_log(log, DL_LOG_WARNING, "... and %u hosts more", h->nlacking - MAX_NAMED);
-	if (h->nhosts)
-		return 0;
-	dl_log(log, DL_LOG_ERROR, "there are no hosts");
-	return -EINVAL;
-}
-
-static int list_hosts(struct hops *h, const struct request *r, const struct dl_log *log)
+static int list_hosts(struct hops *h, const struct request *r)
 {
 	const struct dl_fabric *f = h->in->fabric;
 	struct find find = { 0 };
-	int err = -ENOMEM;
+	int err;
 
-	h->log = log;
 	h->named = r->hosts;
-	h->at = malloc((f->nswitches + 1) * sizeof(*h->at));
-	h->port = malloc((f->nswitches + 1) * sizeof(*h->port));
-	h->listed = calloc(f->nports + 1, sizeof(*h->listed));
+	h->at = malloc((f->nswitches + 1ul) * sizeof(*h->at));
+	h->port = malloc((f->nswitches + 1ul) * sizeof(*h->port));
+	h->listed = calloc(f->nports + 1ul, sizeof(*h->listed));
 	if (!h->at || !h->port || !h->listed)
-		return err;
+		return -ENOMEM;
 	memset(h->at, 0xFF, f->nswitches * sizeof(*h->at)); /* DL_NONE */
 	if (!r->hosts) {
 		err = hops_add_all(h);
 	} else {
 		err = find_begin(&find, h->in);
 		if (!err)
-			err = hosts_read(&find, r->hosts, log, add_host, h);
+			err = hosts_read(&find, r->hosts, h->log, add_host, h);
 		find_end(&find);
 	}
-	return err ? err : check_hosts(h, log);
+	if (!err && h->nlacking > MAX_NAMED)
+		dl_log(h->log, DL_LOG_WARNING, "... and %u hosts more", h->nlacking - MAX_NAMED);
+	if (!err && !h->nhosts)
+		return dl_fail(h->log, -EINVAL, "there are no hosts");
+	return err;
 }
 
 /* ---- distances ----------------------------------------------------------- */
@@ -229,7 +201,7 @@ static int compare_lids(const void *a, const void *b, void *hops)
 	return ports[h->port[x]].lid - ports[h->port[y]].lid;
 }
 
-static int count_by_tables(struct hops *h, const struct dl_log *log)
+static int count_by_tables(struct hops *h)
 {
 	uint32_t *places = calloc(h->nplaces, sizeof(*places));
 	struct dl_tables_paths *paths = NULL;
@@ -243,7 +215,7 @@ static int count_by_tables(struct hops *h, const struct dl_log *log)
 		uint16_t lid = h->in->fabric->ports[h->port[places[i]]].lid;
 		uint16_t *out = &h->hops[places[i] * (size_t)h->nplaces];
 
-		dl_progress(log, "counting hops", " switches", i, h->nplaces);
+		dl_progress(h->log, "counting hops", " switches", i, h->nplaces);
 		if (lid)
 			dl_tables_paths_to(paths, lid);
 		for (uint32_t from = 0; from < h->nplaces; from++) {
@@ -254,7 +226,7 @@ static int count_by_tables(struct hops *h, const struct dl_log *log)
 					    NO_HOPS;
 		}
 	}
-	dl_progress(log, "counting hops", " switches", 1, 1);
+	dl_progress(h->log, "counting hops", " switches", 1, 1);
 	dl_tables_paths_free(paths);
 	free(places);
 	return err;
@@ -308,33 +280,31 @@ static void hops_leave(struct hops *h, uint32_t *take)
 	h->nhosts = n;
 }
 
-static int hops_choose(struct hops *h, const struct request *r, const struct dl_log *log)
+static int hops_choose(struct hops *h, const struct request *r)
 {
-	struct compact c = { .n = h->nplaces, .want = r->compact, .log = log };
 	uint16_t *distance = malloc(h->nplaces * (size_t)h->nplaces * sizeof(*distance));
 	uint32_t *room = calloc(h->nplaces, sizeof(*room));
 	uint32_t *take = calloc(h->nplaces, sizeof(*take));
+	struct compact c = { .n = h->nplaces,
+			     .distance = distance,
+			     .room = room,
+			     .want = r->compact,
+			     .log = h->log };
 	uint64_t sum;
 	int err = distance && room && take ? 0 : -ENOMEM;
 
-	if (!err && r->compact > h->nhosts) {
-		dl_log(log, DL_LOG_ERROR, "--compact %u: there are %u host%s", r->compact,
-		       h->nhosts, tool_s(h->nhosts));
-		err = -EINVAL;
-	}
-	if (err)
-		goto out;
-	c.distance = distance;
-	c.room = room;
-	for (uint32_t p = 0; p < h->nplaces; p++)
+	if (!err && r->compact > h->nhosts)
+		err = dl_fail(h->log, -EINVAL, "--compact %u: there are %u host%s", r->compact,
+			      h->nhosts, tool_s(h->nhosts));
+	for (uint32_t p = 0; !err && p < h->nplaces; p++)
 		for (uint32_t q = 0; q < h->nplaces; q++)
 			distance[p * (size_t)h->nplaces + q] = both_ways(h, p, q);
-	for (uint32_t i = 0; i < h->nhosts; i++)
+	for (uint32_t i = 0; !err && i < h->nhosts; i++)
 		room[h->hosts[i].place]++;
-	err = compact_choose(&c, take, &sum);
+	if (!err)
+		err = compact_choose(&c, take, &sum);
 	if (!err)
 		hops_leave(h, take);
-out:
 	free(distance);
 	free(room);
 	free(take);
@@ -381,13 +351,12 @@ static json_t *host_json(const struct hops *h, const struct host *host)
 {
 	const struct dl_fabric *f = h->in->fabric;
 	uint32_t sw = dl_fabric_access_switch(f, host->port);
-	const uint32_t *site = h->in->coords.site;
 
 	return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o}", "name", tool_json_text(host->name),
 			 "guid", tool_json_guid(f, f->ports[host->port].node), "port",
 			 f->ports[host->port].num, "lid", f->ports[host->port].lid, "switch",
 			 tool_json_text(dl_fabric_node_name(f, f->switches[sw])), "coord",
-			 tool_json_coord(&h->in->coords.grid, site ? site[sw] : DL_NONE));
+			 tool_json_place(&h->in->coords, f, f->switches[sw]));
 }
 
 /* All but the matrix. */
@@ -518,16 +487,16 @@ static int hops_show(const struct tool *tool, const struct hops *h, bool csv, js
 
 /* ---- the whole ----------------------------------------------------------- */
 
-static int hops_count(struct hops *h, const struct request *r, const struct dl_log *log)
+static int hops_count(struct hops *h, const struct request *r)
 {
 	struct sums first;
 	int err = 0;
 
-	h->hops = calloc(h->nplaces * (size_t)h->nplaces, sizeof(*h->hops));
+	h->hops = calloc(h->nplaces * (size_t)h->nplaces + 1, sizeof(*h->hops));
 	if (!h->hops)
 		return -ENOMEM;
 	if (h->in->snapshot.tables)
-		err = count_by_tables(h, log);
+		err = count_by_tables(h);
 	else
 		count_by_torus(h);
 	if (err || !r->compact)
@@ -535,7 +504,7 @@ static int hops_count(struct hops *h, const struct request *r, const struct dl_l
 	h->of = h->nhosts;
 	first = hops_add_up(h, r->compact < h->nhosts ? r->compact : h->nhosts);
 	h->first_mean = hops_mean(&first);
-	return hops_choose(h, r, log);
+	return hops_choose(h, r);
 }
 
 static void hops_release(struct hops *h)
@@ -553,22 +522,20 @@ int tool_cmd_hops(struct tool *tool, int argc, char **argv)
 {
 	struct request r = { 0 };
 	struct tool_input in;
-	struct hops h = { .in = &in };
+	struct hops h = { .in = &in, .log = &tool->log };
 	int err, status = TOOL_EXIT_GOOD;
 
 	tool_options(tool, &usage, argc, argv, &r);
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_HOPS, &in);
 	if (!err)
-		err = list_hosts(&h, &r, &tool->log);
+		err = list_hosts(&h, &r);
 	if (!err)
-		err = hops_count(&h, &r, &tool->log);
-	if (!err && (r.csv || tool->json) && h.nhosts > MATRIX_MAX) {
-		dl_log(&tool->log, DL_LOG_ERROR,
-		       "the hops of all pairs of %u hosts are too many to list: choose at most %u "
-		       "by --hosts or --compact",
-		       h.nhosts, MATRIX_MAX);
-		err = -EINVAL;
-	}
+		err = hops_count(&h, &r);
+	if (!err && (r.csv || tool->json) && h.nhosts > MATRIX_MAX)
+		err = dl_fail(&tool->log, -EINVAL,
+			      "the hops of all pairs of %u hosts are too many to list: choose at "
+			      "most %u by --hosts or --compact",
+			      h.nhosts, MATRIX_MAX);
 	if (!err) {
 		json_t *d = hops_document(&h, &r);
 

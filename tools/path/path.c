@@ -3,7 +3,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "path.h"
 
@@ -132,12 +131,11 @@ static int path_between(const struct path_request *r, const struct find *f,
 		err = find_end_port(f, log, r->to, &to);
 	if (err)
 		return err;
-	if (!r->mlid && from.port == to.port) {
-		dl_log(log, DL_LOG_ERROR,
-		       "%s and %s are the same end port, whose packets to itself use no cable",
-		       r->from, r->to);
-		return -EINVAL;
-	}
+	if (!r->mlid && from.port == to.port)
+		return dl_fail(log, -EINVAL,
+			       "%s and %s are the same end port, whose packets to itself use no "
+			       "cable",
+			       r->from, r->to);
 	*out = r->mlid ? path_multicast_json(f->in, r, from.port, to.port) :
 			 path_pair_json(f->in, r, &from, &to);
 	return *out ? 0 : -ENOMEM;

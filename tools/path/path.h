@@ -57,8 +57,7 @@ int path_fabric_json(const struct tool_input *in, const struct path_request *r,
  * count; NULL: all.  Their ends that counted most go to `ports`, unless NULL.
  */
 json_t *path_errors_json(const struct tool_input *in, const struct path_request *r,
-			 const struct dl_tables_load *load, const bool *used, uint32_t *ports,
-			 uint32_t *n);
+			 const struct dl_tables_load *load, const bool *used, uint32_t *ports);
 
 /* The running jobs that use the cable of --through, or those with errors.  As above. */
 int path_jobs_json(const struct find *f, const struct path_request *r, struct tool *tool,
@@ -74,14 +73,19 @@ json_t *path_counters_json(const struct path_request *r, const struct dl_fabric 
 /* What a port counted that a bad cable causes. */
 uint64_t path_counted_faults(const struct dl_live_counters *c, uint32_t port);
 
-/* The same of both ends of a cable: link-downs, recoveries, errors. */
+/* A cable by its end that counted most, with what both did: link-downs, recoveries, errors. */
 #define PATH_CABLE_KINDS 3
-void path_counted_kinds(const struct dl_live_counters *c, const struct dl_fabric *f, uint32_t port,
-			uint64_t counted[PATH_CABLE_KINDS]);
+struct path_counted {
+	uint32_t port;
+	uint64_t key[PATH_CABLE_KINDS];
+};
 
-/* The cables that counted any of these, worst first, by an end.  0 or -ENOMEM. */
-int path_counted_worst(const struct path_request *r, const struct dl_fabric *f, uint32_t *ports,
-		       uint32_t *n);
+/*
+ * The cables that counted any of these, worst first; `used` as above.  For free(); NULL: no
+ * memory, and *n is 0.
+ */
+struct path_counted *path_counted_worst(const struct path_request *r, const struct dl_fabric *f,
+					const bool *used, uint32_t *n);
 
 /*
  * Append the cables above a limit to the list of --propose-avoid, and to the document of
@@ -108,25 +112,7 @@ json_t *path_cable_json(const struct tool_input *in, uint32_t port);
  */
 uint32_t *path_heaviest(const struct dl_fabric *f, uint64_t *weight, uint32_t *n);
 
-/* One step of a packet. */
-struct path_step {
-	uint32_t in, out;   /* port indices; DL_NONE: none */
-	unsigned int vl;    /* 15: dropped; PATH_VL: unknown */
-	const char *reason; /* why the packet ends here; NULL: it goes on */
-};
-
-#define PATH_VL 16
-
-/*
- * The step of a unicast packet that enters a switch (by its port `in`; port 0
- * where it begins).
- */
-struct path_step path_step(const struct dl_tables *t, uint32_t in, uint16_t lid, unsigned int sl);
-
-/* The VL with which it leaves; PATH_VL: no map is known, or no SL. */
-unsigned int path_vl(const struct dl_tables *t, uint32_t in, uint32_t out, unsigned int sl);
-
-/* Where an end port's packets enter the first switch, or DL_NONE. */
-uint32_t path_entrance(const struct dl_fabric *f, uint32_t end_port);
+/* Does a packet pass a switch's port, and arrive? */
+bool path_passes(const struct dl_tables *t, uint32_t from, uint16_t lid, uint32_t port);
 
 #endif

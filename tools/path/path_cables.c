@@ -13,7 +13,8 @@
 struct cables {
 	const struct find *find;
 	const struct dl_fabric *f;
-	bool *among; /* by port index: end ports whose packets count */
+	const struct dl_log *log; /* NULL: nothing is reported */
+	bool *among;		  /* by port index: end ports whose packets count */
 	uint32_t ends;
 	struct dl_tables_load load;
 };
@@ -25,33 +26,24 @@ static bool path_sends(const struct cables *c, uint32_t port)
 
 /* ---- the job ------------------------------------------------------------- */
 
-struct job {
-	struct cables *c;
-	const struct dl_log *log;
-};
-
 static int add_end(void *context, const char *name, const struct find_result *end)
 {
-	struct job *j = context;
+	struct cables *c = context;
 
-	if (!j->c->f->ports[end->port].lid) {
-		dl_log(j->log, DL_LOG_ERROR, "\"%s\" has no LID", name);
-		return -EINVAL;
-	}
-	j->c->ends += !j->c->among[end->port];
-	j->c->among[end->port] = true;
+	if (!c->f->ports[end->port].lid)
+		return dl_fail(c->log, -EINVAL, "\"%s\" has no LID", name);
+	c->ends += !c->among[end->port];
+	c->among[end->port] = true;
 	return 0;
 }
 
-static int read_job(struct cables *c, const char *list, const struct dl_log *log)
+static int read_job(struct cables *c, const char *list)
 {
-	int err = hosts_read(c->find, list, log, add_end, &(struct job){ c, log });
+	int err = hosts_read(c->find, list, c->log, add_end, c);
 
-	if (!err && c->ends < 2) {
-		dl_log(log, DL_LOG_ERROR, "%s names %u end port%s: there are no pairs", list,
-		       c->ends, tool_s(c->ends));
-		err = -EINVAL;
-	}
+	if (!err && c->ends < 2)
+		return dl_fail(c->log, -EINVAL, "%s names %u end port%s: there are no pairs", list,
+			       c->ends, tool_s(c->ends));
 	return err;
 }
 
@@ -111,7 +103,6 @@ static json_t *job_errors(const struct cables *c, const struct path_request *r)
 {
 	bool *used = calloc(c->f->nports + 1, sizeof(*used));
 	json_t *list = NULL;
-	uint32_t n;
 
 	for (uint32_t p = 0; used && p < c->f->nports; p++) {
 		uint32_t peer = c->f->ports[p].peer;
@@ -122,7 +113,7 @@ static json_t *job_errors(const struct cables *c, const struct path_request *r)
 			used[peer] = true;
 	}
 	if (used)
-		list = path_errors_json(c->find->in, r, &c->load, used, NULL, &n);
+		list = path_errors_json(c->find->in, r, &c->load, used, NULL);
 	free(used);
 	return list;
 }
@@ -149,7 +140,7 @@ struct jobs {
 	struct cables c; /* the job at hand */
 	const uint32_t *ports;
 	json_t *cables; /* of these ports, each with its "jobs" */
-	uint32_t n, running;
+	uint32_t running;
 	bool squeue; /* hosts are the last column, not all behind the first */
 };
 
@@ -173,7 +164,7 @@ static int jobs_count(struct jobs *j, const char *name)
 	if (j->c.ends > 1)
 		err = dl_tables_load_count(j->c.find->in->snapshot.tables, NULL, j->c.among, NULL,
 					   &j->c.load);
-	for (uint32_t i = 0; !err && i < j->n; i++) {
+	for (uint32_t i = 0; !err && i < json_array_size(j->cables); i++) {
 		uint64_t flows = jobs_flows(&j->c, j->ports[i]);
 
 		if (flows)
@@ -211,7 +202,7 @@ static int jobs_line(void *context, struct dl_text *t)
 		return 0;
 	memset(j->c.among, 0, j->c.f->nports * sizeof(*j->c.among));
 	j->c.ends = 0;
-	err = hosts_read_items(j->c.find, hosts, add_end, &(struct job){ &j->c, NULL });
+	err = hosts_read_items(j->c.find, hosts, add_end, &j->c);
 	j->running += !err;
 	if (err != -EINVAL)
 		return err ? err : jobs_count(j, t->at);
@@ -240,11 +231,10 @@ int path_jobs_json(const struct find *f, const struct path_request *r, struct to
 		err = find_port(f, &tool->log, r->through, ports);
 		if (!err)
 			j.cables = json_pack("[o]", path_cable_json(f->in, ports[0]));
-		j.n = 1;
 	} else if (!err) {
 		err = dl_tables_load_count(f->in->snapshot.tables, NULL, NULL, &tool->log, &load);
 		if (!err)
-			j.cables = path_errors_json(f->in, r, &load, NULL, ports, &j.n);
+			j.cables = path_errors_json(f->in, r, &load, NULL, ports);
 	}
 	json_array_foreach(j.cables, i, cable) json_object_set_new(cable, "jobs", json_array());
 	if (!err)
@@ -260,26 +250,6 @@ int path_jobs_json(const struct find *f, const struct path_request *r, struct to
 }
 
 /* ---- a cable ------------------------------------------------------------- */
-
-/* Does a packet pass the port, and arrive? */
-static bool path_passes(const struct dl_tables *t, uint32_t from, uint16_t lid, uint32_t port)
-{
-	const struct dl_fabric *f = t->fabric;
-	uint32_t at = path_entrance(f, from);
-	bool passed = false;
-
-	for (uint32_t hop = 0; at != DL_NONE && hop <= f->nswitches; hop++) {
-		struct path_step s = path_step(t, at, lid, PATH_SL);
-
-		passed |= s.out == port;
-		if (s.reason)
-			return false;
-		if (!f->ports[s.out].num || dl_fabric_peer_switch(f, s.out) == DL_NONE)
-			return passed;
-		at = f->ports[s.out].peer;
-	}
-	return false;
-}
 
 static json_t *flow_json(const struct cables *c, uint32_t from, uint16_t lid)
 {
@@ -324,29 +294,22 @@ static json_t *path_crossing_json(const struct cables *c, const struct path_requ
 			 path_flows(c, port, r->top));
 }
 
-static int through_json(const struct cables *c, const struct path_request *r,
-			const struct dl_log *log, json_t **out)
+static int through_json(const struct cables *c, const struct path_request *r, json_t **out)
 {
 	uint32_t port, host;
-	int err = find_port(c->find, log, r->through, &port);
+	int err = find_port(c->find, c->log, r->through, &port);
 
 	if (err)
 		return err;
 	host = path_host_of(c->f, port);
-	if (host != DL_NONE && c->f->ports[port].peer != DL_NONE) {
-		dl_log(log, DL_LOG_ERROR,
-		       "%s is the cable of \"%s\": all that it sends and receives, and nothing "
-		       "else, "
-		       "uses it; --jobs names its jobs",
-		       r->through, dl_fabric_node_name(c->f, host));
-		return -EINVAL;
-	}
-	if (host != DL_NONE || !c->f->ports[port].num ||
-	    dl_fabric_peer_switch(c->f, port) == DL_NONE) {
-		dl_log(log, DL_LOG_ERROR, "%s: no cable leads from there to another switch",
-		       r->through);
-		return -EINVAL;
-	}
+	if (host != DL_NONE && c->f->ports[port].peer != DL_NONE)
+		return dl_fail(c->log, -EINVAL,
+			       "%s is the cable of \"%s\": all that it sends and receives, and "
+			       "nothing else, uses it; --jobs names its jobs",
+			       r->through, dl_fabric_node_name(c->f, host));
+	if (!dl_fabric_joins_switches(c->f, port))
+		return dl_fail(c->log, -EINVAL, "%s: no cable leads from there to another switch",
+			       r->through);
 	*out = json_pack("{s:b, s:o}", "delivered", true, "through",
 			 path_crossing_json(c, r, port));
 	if (r->counted)
@@ -359,7 +322,7 @@ int path_cables_json(const struct find *f, const struct path_request *r, const s
 		     json_t **out)
 {
 	const struct dl_fabric *fabric = f->in->fabric;
-	struct cables c = { .find = f, .f = fabric };
+	struct cables c = { .find = f, .f = fabric, .log = log };
 	int err = 0;
 
 	c.among = calloc(fabric->nports + 1, sizeof(*c.among));
@@ -368,11 +331,11 @@ int path_cables_json(const struct find *f, const struct path_request *r, const s
 	for (uint32_t p = 0; !r->job && p < fabric->nports; p++)
 		c.among[p] = dl_fabric_is_end_port(fabric, p);
 	if (r->job)
-		err = read_job(&c, r->job, log);
+		err = read_job(&c, r->job);
 	if (!err)
 		err = dl_tables_load_count(f->in->snapshot.tables, NULL, c.among, log, &c.load);
 	if (!err && r->through)
-		err = through_json(&c, r, log, out);
+		err = through_json(&c, r, out);
 	else if (!err)
 		*out = job_json(&c, r);
 	if (!err && !*out)

@@ -19,13 +19,12 @@
 
 /* The errors from DL_LIVE_FIRST_ERROR on, by what they mean. */
 enum counted_kind {
-	LINK_DOWN, /* the cable went down */
-	RECOVERY,  /* the link trained again */
-	ERRORS,	   /* data arrived damaged, or did not fit */
-	CABLE_KINDS,
-	DISCARDS = CABLE_KINDS, /* congestion: thrown away after waiting ... */
-	WAIT,			/* ... and waiting */
-	OTHER,			/* found here, and caused elsewhere: no fault of this cable */
+	LINK_DOWN,		     /* the cable went down */
+	RECOVERY,		     /* the link trained again */
+	ERRORS,			     /* data arrived damaged, or did not fit */
+	DISCARDS = PATH_CABLE_KINDS, /* congestion: thrown away after waiting ... */
+	WAIT,			     /* ... and waiting */
+	OTHER,			     /* found here, and caused elsewhere: no fault of this cable */
 	KINDS
 };
 
@@ -60,12 +59,11 @@ uint64_t path_counted_faults(const struct dl_live_counters *c, uint32_t port)
 
 uint32_t path_host_of(const struct dl_fabric *f, uint32_t port)
 {
-	uint32_t near = f->ports[port].node, peer = f->ports[port].peer;
-	uint32_t far = peer == DL_NONE ? near : f->ports[peer].node;
+	uint32_t near = f->ports[port].node, far = dl_fabric_peer_node(f, port);
 
 	if (!dl_fabric_is_switch(f, near))
 		return near;
-	return dl_fabric_is_switch(f, far) ? DL_NONE : far;
+	return far == DL_NONE || dl_fabric_is_switch(f, far) ? DL_NONE : far;
 }
 
 /* ---- reading ------------------------------------------------------------- */
@@ -88,13 +86,6 @@ static int counters_read_one(const struct tool *tool, const struct path_request 
 	return dl_live_counters_ask(&live, f, &tool->log, out);
 }
 
-/* Did the earlier reading ask as many nodes?  Then ports that it lacks had no errors. */
-static bool counters_are_complete(const struct dl_fabric *f, const struct dl_live_counters *now,
-				  const struct dl_live_counters *then)
-{
-	return then->nodes && then->nodes >= (now->nodes ? now->nodes : f->nnodes);
-}
-
 /*
  * What has grown since; a counter that shrank has been cleared.  What one that had stopped
  * at its maximum would have counted is not known, nor is it of a port that was not read:
@@ -104,7 +95,8 @@ static void counters_subtract(const struct dl_log *log, const struct path_reques
 			      const struct dl_fabric *f, struct dl_live_counters *now,
 			      const struct dl_live_counters *then)
 {
-	bool complete = counters_are_complete(f, now, then);
+	/* Did the earlier reading ask as many nodes?  Then ports that it lacks had no errors. */
+	bool complete = then->nodes && then->nodes >= (now->nodes ? now->nodes : f->nnodes);
 	uint32_t n = 0, first = 0, nmissing = 0;
 	unsigned int which = 0;
 
@@ -179,36 +171,34 @@ json_t *path_counters_json(const struct path_request *r, const struct dl_fabric 
 
 /* ---- cables to replace, and congestion ------------------------------------- */
 
-/* A cable by its end that counted most, or a port; sorted by its keys, largest first. */
-struct path_counted {
-	uint32_t port;
-	uint64_t key[CABLE_KINDS];
-};
-
 static int counted_compare(const void *a, const void *b)
 {
 	const struct path_counted *x = a, *y = b;
 
-	for (unsigned int k = 0; k < CABLE_KINDS; k++)
+	for (unsigned int k = 0; k < PATH_CABLE_KINDS; k++)
 		if (x->key[k] != y->key[k])
 			return x->key[k] < y->key[k] ? 1 : -1;
 	return (x->port > y->port) - (x->port < y->port);
 }
 
-/* The kinds from `first` on, `n` of them; both ends as one, or port by port. */
-static uint32_t counted_sort(const struct path_request *r, const struct dl_fabric *f,
-			     const bool *used, enum counted_kind first, unsigned int n, bool cables,
-			     struct path_counted *out)
+/*
+ * What counted any of the kinds from `first` on, `nkinds` of them, most first: cables by
+ * both ends if the kinds are theirs, else port by port.
+ */
+static struct path_counted *counted_sort(const struct path_request *r, const struct dl_fabric *f,
+					 const bool *used, enum counted_kind first,
+					 unsigned int nkinds, uint32_t *n)
 {
-	uint32_t count = 0;
+	struct path_counted *out = calloc(f->nports + 1ul, sizeof(*out));
 
-	for (uint32_t p = 0; p < f->nports; p++) {
-		uint32_t peer = cables ? f->ports[p].peer : DL_NONE;
+	*n = 0;
+	for (uint32_t p = 0; out && p < f->nports; p++) {
+		uint32_t peer = first < PATH_CABLE_KINDS ? f->ports[p].peer : DL_NONE;
 		struct path_counted c = { .port = p };
 		int more = 0; /* which end has counted more? */
 		bool any = false;
 
-		for (unsigned int k = 0; k < n; k++) {
+		for (unsigned int k = 0; k < nkinds; k++) {
 			uint64_t here = counted_sum(r->counted, p, first + k);
 			uint64_t there = counted_sum(r->counted, peer, first + k);
 
@@ -218,34 +208,17 @@ static uint32_t counted_sort(const struct path_request *r, const struct dl_fabri
 		}
 		if (any && (!used || used[p]) &&
 		    (peer == DL_NONE || more > 0 || (!more && p < peer)))
-			out[count++] = c;
+			out[(*n)++] = c;
 	}
-	qsort(out, count, sizeof(*out), counted_compare);
-	return count;
+	if (out)
+		qsort(out, *n, sizeof(*out), counted_compare);
+	return out;
 }
 
-_Static_assert(CABLE_KINDS == PATH_CABLE_KINDS, "the kinds of path.h");
-
-void path_counted_kinds(const struct dl_live_counters *c, const struct dl_fabric *f, uint32_t port,
-			uint64_t counted[PATH_CABLE_KINDS])
+struct path_counted *path_counted_worst(const struct path_request *r, const struct dl_fabric *f,
+					const bool *used, uint32_t *n)
 {
-	for (unsigned int k = 0; k < PATH_CABLE_KINDS; k++)
-		counted[k] = counted_sum(c, port, LINK_DOWN + k) +
-			     counted_sum(c, f->ports[port].peer, LINK_DOWN + k);
-}
-
-int path_counted_worst(const struct path_request *r, const struct dl_fabric *f, uint32_t *ports,
-		       uint32_t *n)
-{
-	struct path_counted *c = calloc(f->nports + 1ul, sizeof(*c));
-
-	if (!c)
-		return -ENOMEM;
-	*n = counted_sort(r, f, NULL, LINK_DOWN, CABLE_KINDS, true, c);
-	for (uint32_t i = 0; i < *n; i++)
-		ports[i] = c[i].port;
-	free(c);
-	return 0;
+	return counted_sort(r, f, used, LINK_DOWN, PATH_CABLE_KINDS, n);
 }
 
 /* The paths through both directions; null for a host's own cable. */
@@ -267,16 +240,14 @@ static json_t *counted_cable_json(const struct tool_input *in, const struct path
 }
 
 json_t *path_errors_json(const struct tool_input *in, const struct path_request *r,
-			 const struct dl_tables_load *load, const bool *used, uint32_t *ports,
-			 uint32_t *n)
+			 const struct dl_tables_load *load, const bool *used, uint32_t *ports)
 {
 	static const char *const names[] = { "link-down", "recovery", "errors" };
-	struct path_counted *c = calloc(in->fabric->nports + 1, sizeof(*c));
+	uint32_t n;
+	struct path_counted *c = path_counted_worst(r, in->fabric, used, &n);
 	json_t *list = c ? json_array() : NULL, *j;
 
-	*n = c ? counted_sort(r, in->fabric, used, LINK_DOWN, CABLE_KINDS, true, c) : 0;
-	*n = *n < r->top ? *n : r->top;
-	for (uint32_t i = 0; i < *n; i++) {
+	for (uint32_t i = 0; c && i < n && i < r->top; i++) {
 		unsigned int kind = 0;
 
 		while (!c[i].key[kind])
@@ -299,14 +270,14 @@ static json_t *ports_json(const struct tool_input *in, const struct path_request
 			  const struct dl_tables_load *load, enum counted_kind first,
 			  unsigned int nkinds, const double *predicted)
 {
-	struct path_counted *c = calloc(in->fabric->nports + 1, sizeof(*c));
-	uint32_t n = c ? counted_sort(r, in->fabric, NULL, first, nkinds, false, c) : 0;
+	uint32_t n;
+	struct path_counted *c = counted_sort(r, in->fabric, NULL, first, nkinds, &n);
 	json_t *list = c ? json_array() : NULL, *j;
 	double total = 0;
 
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; c && i < n; i++)
 		total += c[i].key[WAIT - DISCARDS];
-	for (uint32_t i = 0; i < n && i < r->top; i++) {
+	for (uint32_t i = 0; c && i < n && i < r->top; i++) {
 		j = counted_cable_json(in, r, load, c[i].port);
 		if (first == DISCARDS) {
 			uint64_t wait = c[i].key[WAIT - DISCARDS];
@@ -354,9 +325,8 @@ static int read_predicted(const struct dl_log *log, const char *path, const stru
 	json_decref(document);
 	if (total > 0)
 		return 0;
-	dl_log(log, DL_LOG_ERROR,
-	       "%s: no port waited: expected the output of dateline emulate --json", path);
-	return -EINVAL;
+	return dl_fail(log, -EINVAL,
+		       "%s: no port waited: expected the output of dateline emulate --json", path);
 }
 
 int path_fabric_json(const struct tool_input *in, const struct path_request *r,
@@ -364,7 +334,6 @@ int path_fabric_json(const struct tool_input *in, const struct path_request *r,
 {
 	struct dl_tables_load load = { 0 };
 	double *predicted = NULL;
-	uint32_t n;
 	int err = 0;
 
 	if (r->predicted) {
@@ -378,7 +347,7 @@ int path_fabric_json(const struct tool_input *in, const struct path_request *r,
 		*out = json_pack("{s:b, s:{s:i, s:o, s:o, s:o, s:o}}", "delivered", true, "fabric",
 				 "ports", r->counted->nknown, "hours",
 				 r->hours > 0 ? json_real(r->hours) : json_null(), "errors",
-				 path_errors_json(in, r, &load, NULL, NULL, &n), "waiting",
+				 path_errors_json(in, r, &load, NULL, NULL), "waiting",
 				 ports_json(in, r, &load, DISCARDS, 2, predicted), "other",
 				 ports_json(in, r, &load, OTHER, 1, NULL));
 		err = *out ? 0 : -ENOMEM;

@@ -5,9 +5,13 @@
 /* Templates of what stands at a key `p`, such as "from.": an end port, a node, a cable. */
 #define NAME(p) "{?" p "coord}({" p "coord}) {/}\"{" p "name}\""
 #define END(p) "\"{" p "name}\"{?" p "coord} ({" p "coord}){/} port {" p "port} (LID {" p "lid})"
-#define CABLE(p)        \
+#define CABLE_AT(p)     \
 	NAME(p "from.") \
 	" port {" p "from.port} to " NAME(p "to.") " port {" p "to.port}"
+#define CABLE CABLE_AT("")
+#define THROUGH CABLE_AT("cable.")
+#define NEAR NAME("from.") " port {from.port}"
+#define ABOVE_LIMIT "  " CABLE "\n    {why}{?reason}: {reason}{/}\n"
 
 /* "PortXmitWait 500, SymbolErrorCounter 5" */
 static void print_counters(const json_t *counters, FILE *to)
@@ -69,74 +73,52 @@ static void print_multicast(const json_t *m, FILE *to)
 	tool_print(to, m, "{*members}  arrives at " END("") "\n{/}{?reason}  fault: {reason}\n{/}");
 }
 
-static void print_cable(const json_t *cable, FILE *to)
-{
-	tool_print(to, cable,
-		   "{?to}" CABLE("") "{/}{!to}" NAME("from.") " port {from.port}, no cable{/}"
-							      "{?flows}, {flows#path}{/}"
-							      "{?host}, the cable of {host}{/}\n");
-	print_ends(tool_at(cable, "counters"), "    ", to);
-}
-
-/* Cables by the worst kind of error. */
-static void print_errors(const json_t *errors, FILE *to)
+/* Cables: with errors, by the worst kind; with the share of all waiting; others. */
+static void print_cables(const json_t *cables, FILE *to)
 {
 	const json_t *cable;
 	size_t i;
 
-	fputs(json_array_size(errors) ? "cables with errors, worst first:\n" :
-					"no cable has errors\n",
-	      to);
-	json_array_foreach(errors, i, cable)
+	json_array_foreach(cables, i, cable)
 	{
-		tool_print(to, cable, "  {kind:-9} {?per_hour} {per_hour:0.2} an hour {/} ");
-		print_cable(cable, to);
+		tool_print(to, cable,
+			   "  {?kind}{kind:-9} {?per_hour} {per_hour:0.2} an hour {/} {/}");
+		if (tool_has(cable, "share"))
+			fprintf(to, "%5.1f %%", 100 * json_number_value(tool_at(cable, "share")));
+		if (tool_has(cable, "predicted_share"))
+			fprintf(to, " (predicted %.1f %%)",
+				100 * json_number_value(tool_at(cable, "predicted_share")));
+		tool_print(to, cable,
+			   "{?share}  {/}{?to}" CABLE "{/}{!to}" NEAR ", no cable{/}"
+			   "{?flows}, {flows#path}{/}{?host}, the cable of {host}{/}\n");
+		print_ends(tool_at(cable, "counters"), "    ", to);
 		tool_print(to, cable, "{*jobs}    job {job}, {flows#path}\n{/}");
 	}
 }
 
-/* Cables for the list of --propose-avoid, and those that are not. */
-static void print_proposed(const json_t *cables, const char *title, FILE *to)
+static void print_errors(const json_t *errors, FILE *to)
 {
-	const json_t *cable;
-	size_t i;
-
-	if (json_array_size(cables))
-		fprintf(to, "%s:\n", title);
-	json_array_foreach(cables, i, cable)
-		tool_print(to, cable, "  " CABLE("") "\n    {why}{?reason}: {reason}{/}\n");
+	fputs(json_array_size(errors) ? "cables with errors, worst first:\n" :
+					"no cable has errors\n",
+	      to);
+	print_cables(errors, to);
 }
 
 static void print_fabric(const json_t *fabric, FILE *to)
 {
-	const json_t *port;
-	size_t i;
-
 	tool_print(to, fabric,
 		   "counters of {ports#port}{?hours}, since {hours:0.2} hours before{/}\n");
 	print_errors(tool_at(fabric, "errors"), to);
-	print_proposed(tool_at(fabric, "proposed"), "proposed to be taken out of use", to);
-	print_proposed(tool_at(fabric, "not_proposed"), "above a limit, and not proposed", to);
-	fputs(json_array_size(tool_at(fabric, "waiting")) ?
-		      "congestion: packets discarded, then share of all waiting, most first:\n" :
-		      "no congestion: no port waited to send\n",
-	      to);
-	json_array_foreach(tool_at(fabric, "waiting"), i, port)
-	{
-		fprintf(to, "  %5.1f %%", 100 * json_number_value(tool_at(port, "share")));
-		if (tool_has(port, "predicted_share"))
-			fprintf(to, " (predicted %.1f %%)",
-				100 * json_number_value(tool_at(port, "predicted_share")));
-		fputs("  ", to);
-		print_cable(port, to);
-	}
-	if (json_array_size(tool_at(fabric, "other")))
-		fputs("errors that other cables, switches or hosts cause:\n", to);
-	json_array_foreach(tool_at(fabric, "other"), i, port)
-	{
-		fputs("  ", to);
-		print_cable(port, to);
-	}
+	tool_print(to, fabric,
+		   "{?proposed}proposed to be taken out of use:\n{*proposed}" ABOVE_LIMIT "{/}{/}"
+		   "{?not_proposed}above a limit, and not proposed:\n{*not_proposed}" ABOVE_LIMIT
+		   "{/}{/}"
+		   "{?waiting}congestion: packets discarded, then share of all waiting, most "
+		   "first:\n{/}"
+		   "{!waiting}no congestion: no port waited to send\n{/}");
+	print_cables(tool_at(fabric, "waiting"), to);
+	tool_print(to, fabric, "{?other}errors that other cables, switches or hosts cause:\n{/}");
+	print_cables(tool_at(fabric, "other"), to);
 }
 
 static void print_job(const json_t *job, FILE *to)
@@ -149,7 +131,7 @@ static void print_job(const json_t *job, FILE *to)
 		   "hops between switches on average\n");
 	json_array_foreach(tool_at(job, "cables"), i, cable)
 	{
-		tool_print(to, cable, "{flows:8}  " CABLE("") "\n");
+		tool_print(to, cable, "{flows:8}  " CABLE "\n");
 		print_ends(tool_at(cable, "counters"), "          ", to);
 	}
 	if (tool_has(job, "errors"))
@@ -166,7 +148,7 @@ static void print_jobs(const json_t *jobs, FILE *to)
 		print_errors(cables, to);
 		return;
 	}
-	tool_print(to, cable, "{?to}" CABLE("") "{/}{!to}" NAME("from.") " port {from.port}{/}:");
+	tool_print(to, cable, "{?to}" CABLE "{/}{!to}" NEAR "{/}:");
 	fputs(json_array_size(tool_at(cable, "jobs")) ? "\n" : " no job uses it\n", to);
 	tool_print(to, cable, "{*jobs}  job {job}, {flows#path}\n{/}");
 }
@@ -176,9 +158,9 @@ static void print_through(const json_t *through, FILE *to)
 	size_t listed = json_array_size(tool_at(through, "paths"));
 
 	tool_print(to, through,
-		   CABLE("cable.") ": {flows#path}, and {flows_back} back; "
-				   "forwarding entries: {entries}, groups: {groups}\n"
-				   "{*paths}  SL {sl:2}  " END("from.") " to " END("to.") "\n{/}");
+		   THROUGH ": {flows#path}, and {flows_back} back; "
+			   "forwarding entries: {entries}, groups: {groups}\n"
+			   "{*paths}  SL {sl:2}  " END("from.") " to " END("to.") "\n{/}");
 	print_ends(tool_at(through, "counters"), "  ", to);
 	if ((json_int_t)listed < tool_int_at(through, "flows"))
 		fprintf(to, "  the first %zu; --top N lists more\n", listed);
@@ -186,18 +168,19 @@ static void print_through(const json_t *through, FILE *to)
 
 void path_print(const json_t *document, FILE *to)
 {
+	static const struct {
+		const char *key;
+		void (*print)(const json_t *part, FILE *to);
+	} parts[] = { { "multicast", print_multicast },
+		      { "job", print_job },
+		      { "jobs", print_jobs },
+		      { "fabric", print_fabric },
+		      { "through", print_through } };
 	const json_t *path;
 	size_t i;
 
 	json_array_foreach(tool_at(document, "paths"), i, path) print_path(path, to);
-	if (tool_has(document, "multicast"))
-		print_multicast(tool_at(document, "multicast"), to);
-	if (tool_has(document, "job"))
-		print_job(tool_at(document, "job"), to);
-	if (tool_has(document, "jobs"))
-		print_jobs(tool_at(document, "jobs"), to);
-	if (tool_has(document, "fabric"))
-		print_fabric(tool_at(document, "fabric"), to);
-	if (tool_has(document, "through"))
-		print_through(tool_at(document, "through"), to);
+	for (i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (tool_has(document, parts[i].key))
+			parts[i].print(tool_at(document, parts[i].key), to);
 }

@@ -47,33 +47,22 @@ struct propose {
 
 /* ---- the list ------------------------------------------------------------ */
 
-/* Read the file, if there is one. */
+/* Read the file, if there is one.  0 or a negative errno, reported. */
 static int propose_read(struct propose *p)
 {
 	const char *path = p->r->propose;
 	FILE *from = fopen(path, "re");
-	size_t size = 0, n;
-	char *more;
-	int err = 0;
+	size_t size = 1;
+	int err = from || errno == ENOENT ? 0 : -errno;
 
-	p->list = calloc(1, 1);
-	if (!from)
-		return errno == ENOENT && p->list ? 0 : -errno;
-	do {
-		more = realloc(p->list, size + 65537);
-		if (!more) {
-			err = -ENOMEM;
-			break;
-		}
-		p->list = more;
-		n = fread(p->list + size, 1, 65536, from);
-		size += n;
-		p->list[size] = '\0';
-	} while (n);
-	if (!err && ferror(from))
+	p->list = calloc(size, 1);
+	if (!p->list)
+		err = -ENOMEM;
+	else if (from && getdelim(&p->list, &size, '\0', from) < 0 && !feof(from))
 		err = -errno;
-	fclose(from);
-	return err;
+	if (from)
+		fclose(from);
+	return err ? dl_fail(p->log, err, "cannot read %s: %s", path, strerror(-err)) : 0;
 }
 
 /* What of a list can be avoided in this fabric.  0 or a negative errno, reported. */
@@ -184,28 +173,21 @@ static bool propose_ring_allows(const struct propose *p, uint32_t port)
 
 /* ---- limits -------------------------------------------------------------- */
 
-static double propose_error_limit(const struct propose *p, uint32_t port)
-{
-	double bits = p->speeds.rate[port] * 1e9 / DL_FABRIC_RATE_GBIT;
-
-	return p->r->max_errors >= 0 ? p->r->max_errors : bits * 3600 / BITS_AN_ERROR;
-}
-
 /* Why a cable should be taken out of use; empty: it should stay. */
-static void propose_why(const struct propose *p, uint32_t port, char *why, size_t size)
+static void propose_why(const struct propose *p, const struct path_counted *c, char *why,
+			size_t size)
 {
 	static const char *const names[] = { "link-downs", "recoveries", "errors" };
+	double bits = p->speeds.rate[c->port] * 1e9 / DL_FABRIC_RATE_GBIT * 3600;
 	const double limits[] = { p->r->max_downs, p->r->max_recoveries,
-				  propose_error_limit(p, port) };
+				  p->r->max_errors >= 0 ? p->r->max_errors : bits / BITS_AN_ERROR };
 	double hours = p->r->hours > 1 ? p->r->hours : 1;
-	uint64_t counted[PATH_CABLE_KINDS];
 
 	*why = '\0';
-	path_counted_kinds(p->r->counted, p->in->fabric, port, counted);
 	for (unsigned int kind = 0; kind < PATH_CABLE_KINDS; kind++) {
-		double rate = counted[kind] / hours;
+		double rate = c->key[kind] / hours;
 
-		if (counted[kind] <= limits[kind] * hours)
+		if (c->key[kind] <= limits[kind] * hours)
 			continue;
 		dl_text_append(why, size, "%s%s ", *why ? "; " : "", names[kind]);
 		dl_text_append(why, size, rate < 10000 ? "%.4g" : "%.0f", rate);
@@ -310,31 +292,27 @@ static int propose_cable(struct propose *p, const bool *listed, uint32_t port, c
 static int propose_all(struct propose *p, json_t *proposed, json_t *kept)
 {
 	const struct dl_fabric *f = p->in->fabric;
-	uint32_t *ports = calloc(f->nports + 1ul, sizeof(*ports)), n = 0;
 	bool *listed = calloc(f->nports + 1ul, sizeof(*listed));
-	int err = ports && listed ? propose_begin(p, listed) : -ENOMEM;
+	uint32_t n;
+	struct path_counted *worst = path_counted_worst(p->r, f, NULL, &n);
+	int err = worst && listed ? propose_begin(p, listed) : -ENOMEM;
 
-	if (!err)
-		err = path_counted_worst(p->r, f, ports, &n);
 	for (uint32_t i = 0; !err && i < n; i++) {
+		uint32_t port = worst[i].port;
 		const char *reason;
 		char why[256];
 		json_t *j;
 
-		if (f->ports[ports[i]].peer == DL_NONE)
+		propose_why(p, &worst[i], why, sizeof(why));
+		if (!*why || f->ports[port].peer == DL_NONE)
 			continue;
-		propose_why(p, ports[i], why, sizeof(why));
-		if (!*why)
-			continue;
-		err = propose_cable(p, listed, ports[i], why, &reason);
-		j = tool_json_with(path_cable_json(p->in, ports[i]), "why", tool_json_text(why));
-		if (!reason)
-			json_array_append_new(proposed, j);
-		else
-			json_array_append_new(kept,
-					      tool_json_with(j, "reason", tool_json_text(reason)));
+		err = propose_cable(p, listed, port, why, &reason);
+		j = tool_json_with(path_cable_json(p->in, port), "why", tool_json_text(why));
+		if (reason)
+			j = tool_json_with(j, "reason", tool_json_text(reason));
+		json_array_append_new(reason ? kept : proposed, j);
 	}
-	free(ports);
+	free(worst);
 	free(listed);
 	return err;
 }
@@ -344,19 +322,15 @@ int path_propose(struct tool *tool, const struct tool_input *in, const struct pa
 {
 	struct propose p = { .in = in, .r = r, .log = &tool->log };
 	json_t *proposed = json_array(), *kept = json_array();
-	int err;
+	int err = 0;
 
-	if (r->hours <= 0) {
-		dl_log(&tool->log, DL_LOG_ERROR,
-		       "%s is not older than %s, by the times of the files: there is no rate",
-		       r->earlier, r->counters);
-		err = -EINVAL;
-	} else {
+	if (r->hours <= 0)
+		err = dl_fail(&tool->log, -EINVAL,
+			      "%s is not older than %s, by the times of the files: there is no "
+			      "rate",
+			      r->earlier, r->counters);
+	if (!err)
 		err = propose_read(&p);
-		if (err)
-			dl_log(&tool->log, DL_LOG_ERROR, "cannot read %s: %s", r->propose,
-			       strerror(-err));
-	}
 	if (!err)
 		err = dl_torus_speeds_init(&p.speeds, in->fabric, &in->coords.grid,
 					   in->coords.site);

@@ -2,9 +2,7 @@
 /* Packets followed through the tables, unicast and multicast; see path.h. */
 #include "config.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "path.h"
 #include "tools/verify/verify.h"
@@ -27,24 +25,33 @@ json_t *path_end_json(const struct tool_input *in, uint32_t port)
 
 /* ---- steps --------------------------------------------------------------- */
 
-uint32_t path_entrance(const struct dl_fabric *f, uint32_t end_port)
-{
-	uint32_t node = f->ports[end_port].node;
+/* One step of a packet. */
+struct path_step {
+	uint32_t in, out, next; /* port indices; `next` of another switch; DL_NONE: none */
+	unsigned int vl;	/* 15: dropped; PATH_VL: unknown */
+	const char *reason;	/* why the packet ends here; NULL: it goes on or arrives */
+};
 
-	if (dl_fabric_is_switch(f, node))
+#define PATH_VL 16
+
+/* Where an end port's packets enter the first switch, or DL_NONE. */
+static uint32_t path_entrance(const struct dl_fabric *f, uint32_t end_port)
+{
+	if (dl_fabric_is_switch(f, f->ports[end_port].node))
 		return end_port;
 	return dl_fabric_peer_switch(f, end_port) == DL_NONE ? DL_NONE : f->ports[end_port].peer;
 }
 
-unsigned int path_vl(const struct dl_tables *t, uint32_t in, uint32_t out, unsigned int sl)
+/* The VL with which a packet leaves; PATH_VL: no map is known, or no SL. */
+static unsigned int path_vl(const struct dl_tables *t, uint32_t in, uint32_t out, unsigned int sl)
 {
 	const struct dl_fabric_port *p = &t->fabric->ports[out];
 	const struct dl_fabric_node *n = &t->fabric->nodes[p->node];
-	uint16_t row = DL_TABLES_NO_ROW;
+	uint16_t row;
 
-	if (n->sw == DL_NONE && t->end_sl2vl)
+	if (n->sw == DL_NONE)
 		row = t->end_sl2vl[out];
-	else if (n->sw != DL_NONE && t->sl2vl)
+	else
 		row = t->sl2vl[t->sl2vl_first[n->sw] + t->fabric->ports[in].num * (n->nports + 1u) +
 			       p->num];
 	if (row == DL_TABLES_NO_ROW || sl > 15)
@@ -52,11 +59,16 @@ unsigned int path_vl(const struct dl_tables *t, uint32_t in, uint32_t out, unsig
 	return dl_tables_sl2vl_get(t->rows[row], sl);
 }
 
-struct path_step path_step(const struct dl_tables *t, uint32_t in, uint16_t lid, unsigned int sl)
+/*
+ * The step of a unicast packet that enters a switch (by its port `in`; port 0
+ * where it begins).
+ */
+static struct path_step path_step(const struct dl_tables *t, uint32_t in, uint16_t lid,
+				  unsigned int sl)
 {
 	const struct dl_fabric *f = t->fabric;
 	const struct dl_fabric_node *n = &f->nodes[f->ports[in].node];
-	struct path_step s = { in, DL_NONE, PATH_VL, NULL };
+	struct path_step s = { in, DL_NONE, DL_NONE, PATH_VL, NULL };
 	uint8_t port = dl_tables_lft(t, n->sw, lid);
 
 	if (port == DL_TABLES_NO_PORT || port > n->nports) {
@@ -74,10 +86,27 @@ struct path_step path_step(const struct dl_tables *t, uint32_t in, uint16_t lid,
 		s.reason = verify_fault_text(DL_VERIFY_DEAD_PORT);
 	else if (s.vl == 15)
 		s.reason = verify_fault_text(DL_VERIFY_NO_VL);
-	else if (dl_fabric_peer_switch(f, s.out) == DL_NONE &&
-		 f->ports[s.out].peer != f->lid_port[lid])
+	else if (dl_fabric_peer_switch(f, s.out) != DL_NONE)
+		s.next = f->ports[s.out].peer;
+	else if (f->ports[s.out].peer != f->lid_port[lid])
 		s.reason = verify_fault_text(DL_VERIFY_WRONG_END);
 	return s;
+}
+
+bool path_passes(const struct dl_tables *t, uint32_t from, uint16_t lid, uint32_t port)
+{
+	uint32_t at = path_entrance(t->fabric, from);
+	bool passed = false;
+
+	for (uint32_t hop = 0; at != DL_NONE && hop <= t->fabric->nswitches; hop++) {
+		struct path_step s = path_step(t, at, lid, PATH_SL);
+
+		passed |= s.out == port;
+		if (s.next == DL_NONE)
+			return passed && !s.reason;
+		at = s.next;
+	}
+	return false;
 }
 
 /* ---- documents ----------------------------------------------------------- */
@@ -113,7 +142,7 @@ static const char *path_follow(const struct tool_input *in, const struct path_re
 	const struct dl_tables *t = in->snapshot.tables;
 	const struct dl_fabric *f = in->fabric;
 	uint32_t at = path_entrance(f, from), hop = 0;
-	struct path_step s = { DL_NONE, from, path_vl(t, from, from, sl), NULL };
+	struct path_step s = { DL_NONE, from, DL_NONE, path_vl(t, from, from, sl), NULL };
 
 	if (!dl_fabric_is_switch(f, f->ports[from].node))
 		json_array_append_new(hops, hop_json(in, r, &s, f->ports[from].node));
@@ -124,9 +153,9 @@ static const char *path_follow(const struct tool_input *in, const struct path_re
 	for (; hop <= f->nswitches; hop++) {
 		s = path_step(t, at, lid, sl);
 		json_array_append_new(hops, hop_json(in, r, &s, f->ports[at].node));
-		if (s.reason || !f->ports[s.out].num || dl_fabric_peer_switch(f, s.out) == DL_NONE)
+		if (s.next == DL_NONE)
 			return s.reason;
-		at = f->ports[s.out].peer;
+		at = s.next;
 	}
 	return verify_fault_text(DL_VERIFY_FORWARDING_LOOP);
 }

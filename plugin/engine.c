@@ -444,7 +444,6 @@ static int build_fwd_tables(void *context)
 	int err;
 
 	dl_phases_abandon(e);
-	e->comes_back = e->sweep == DL_SWEEP_ASIDE;
 	if (!dl_sweep_enter(e, DL_SWEEP_COMPUTING))
 		return FAILED;
 	/* OpenSM may not have written what the sweep before left to it. */

@@ -156,7 +156,7 @@ static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 	}
 	if (p->doubt) {
 		e->unconfirmed = p->doubtful;
-		dl_phases_report_unproven(e, p->doubt, p->doubt);
+		dl_phases_report_unproven(e, p->doubt, "");
 	}
 	/* Neither asks for another sweep: see phases_write_maps(). */
 	p->from->cut = p->next->cut = 0;

@@ -228,13 +228,9 @@ int dl_phases_look(const struct dl_engine *e, struct dl_phases *p)
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports; o++)
 			look_at_port(e, p, s, o);
-	if (p->origin != DL_PHASES_FROM_NOTHING && e->options.route.mode != DL_ROUTE_ANY_SL) {
-		for (uint32_t s = 0; s < f->nswitches; s++)
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		if (p->origin != DL_PHASES_FROM_NOTHING && e->options.route.mode != DL_ROUTE_ANY_SL)
 			look_at_place(e, p, s);
-		if (e->comes_back && !p->doubt)
-			p->doubt = "another engine has routed meanwhile, so path SLs may not be "
-				   "those granted before";
-	}
 	while ((node = dl_opensm_next_node(e->osm, node)))
 		if (dl_sweep_leaves_out(f, node))
 			look_at_left_out(e, p, node);

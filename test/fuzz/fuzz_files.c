@@ -110,8 +110,7 @@ static int read_arbitrate(struct dl_fabric *f, FILE *from, const char *path)
 
 	(void)f;
 	(void)from;
-	if (!err)
-		arbitrate_scenario_free(&a);
+	arbitrate_scenario_free(&a);
 	return err;
 }
 

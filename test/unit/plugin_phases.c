@@ -364,6 +364,29 @@ static void pairs_that_must_reconnect_are_counted(void **state)
 	osm_fixture_free(x);
 }
 
+/* All switches lose power, the subnet manager does not: nothing is under way any more. */
+static void a_fabric_that_lost_all_power(void **state)
+{
+	struct osm_fixture *x = watched("drain_ms=1");
+	struct dl_drain_left *left = &x->engine->drain.left;
+
+	(void)state;
+	*left = (struct dl_drain_left){ .since = dl_clock_monotonic(), .hops = 3, .known = true };
+	for (unsigned int s = 0; s < x->nswitches; s++) {
+		osm_switch_t *sw = osm_fixture_switch(x, s);
+
+		x->switches[s].top = 0;
+		memset(x->switches[s].lft, OSM_NO_PATH, sizeof(x->switches[s].lft));
+		sw->switch_info.lin_top = 0;
+	}
+	x->osm->subn.sm_state = IB_SMINFO_STATE_DISCOVERING;
+	x->osm->subn.coming_out_of_standby = TRUE;
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "from switches that held nothing"), 1);
+	assert_true(left->since == 0 && !left->known);
+	osm_fixture_free(x);
+}
+
 /*
  * A link that comes back does not get its VLs, so that nothing is proven: the new tables are
  * written all the same, and path queries get their SLs, though no step is over.
@@ -504,6 +527,7 @@ int main(void)
 		cmocka_unit_test(groups_are_closed_where_the_tree_changes),
 		cmocka_unit_test(another_mode_takes_three_phases),
 		cmocka_unit_test(pairs_that_must_reconnect_are_counted),
+		cmocka_unit_test(a_fabric_that_lost_all_power),
 		cmocka_unit_test(new_tables_grant_though_a_step_failed),
 		cmocka_unit_test(a_switch_dies_in_the_middle_of_a_change),
 		cmocka_unit_test(opensm_ends_in_the_middle),

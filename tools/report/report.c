@@ -160,10 +160,17 @@ static int write_page(struct tool *tool, const struct request *r, struct inputs 
 	json_t *document = json_pack("{s:i, s:s, s:o}", "format", 1, "program", PACKAGE_STRING,
 				     "title", tool_json_text(r->title ? r->title : name));
 	int err = document ? report_fill(tool, r, in, document) : -ENOMEM;
+	char *page = NULL;
+	size_t len;
 
 	free(path);
+	/* In memory first: standard output gets the whole page or nothing of it. */
 	if (!err)
-		err = tool_write(tool, NULL, r->out, to, report_write(&in->page, document, to));
+		err = dl_memory_write(&page, &len, to, report_write(&in->page, document, to));
+	if (!err)
+		err = tool_write(tool, NULL, r->out, to,
+				 fwrite(page, 1, len, to) == len ? 0 : -errno);
+	free(page);
 	json_decref(document);
 	return err;
 }

@@ -130,23 +130,6 @@ static const struct dl_sweep *marks_in_force(const struct dl_engine *e)
 	return e->osm->subn.first_time_master_sweep ? NULL : e->in_force;
 }
 
-bool dl_marks_ask_new(struct dl_engine *e)
-{
-	const struct dl_sweep *in_force = marks_in_force(e);
-	bool any = false;
-
-	if (!in_force || in_force->provisional)
-		return false;
-	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
-	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw))
-		any |= dl_fabric_find_guid(in_force->fabric,
-					   cl_ntoh64(osm_node_get_node_guid(sw->p_node))) ==
-			       DL_NONE &&
-		       dl_marks_ask(e, sw);
-	CL_PLOCK_RELEASE(&e->osm->lock);
-	return any;
-}
-
 /* What is known of a switch: by the tables in force, or by its mark, if no other one is there. */
 static struct dl_torus_mark marks_recall(const struct dl_engine *e, const struct dl_sweep *in_force,
 					 uint64_t guid, bool *news)

@@ -15,12 +15,6 @@ struct dl_sweep;
 bool dl_marks_ask(struct dl_engine *e, osm_switch_t *sw);
 
 /*
- * The same of switches that the tables in force do not have: those that did not answer when
- * this subnet manager became the master.  Takes OpenSM's lock.  Whether any is asked.
- */
-bool dl_marks_ask_new(struct dl_engine *e);
-
-/*
  * The answers have come: keep the marks, and those of before where none has been read.
  * Takes OpenSM's lock.
  */

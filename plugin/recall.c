@@ -689,18 +689,12 @@ void dl_recall_ask(struct dl_engine *e)
 	recall_clear(&e->recall);
 	if (e->in_force && !e->osm->subn.first_time_master_sweep)
 		dl_marks_drop(&e->recall);
-	if (!wait_for_pending_transactions)
+	/* Else it has been the master for a while, and knows. */
+	if ((e->osm->subn.sm_state == IB_SMINFO_STATE_MASTER &&
+	     !e->osm->subn.first_time_master_sweep && e->in_force &&
+	     e->change == DL_CHANGE_SETTLED) ||
+	    !wait_for_pending_transactions)
 		return;
-	/* It has been the master for a while, and knows all but who was silent so far. */
-	if (e->osm->subn.sm_state == IB_SMINFO_STATE_MASTER &&
-	    !e->osm->subn.first_time_master_sweep && e->in_force &&
-	    e->change == DL_CHANGE_SETTLED) {
-		if (dl_marks_ask_new(e)) {
-			wait_for_pending_transactions(&e->osm->stats);
-			dl_marks_keep(e);
-		}
-		return;
-	}
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw))
 		e->recall.set_up_before |= dl_marks_ask(e, sw);

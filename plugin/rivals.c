@@ -26,14 +26,12 @@ static bool rivals_have_ruled(const struct dl_engine *e)
 {
 	const struct dl_fabric *f = e->in_force ? e->in_force->fabric : NULL;
 
-	for (osm_switch_t *sw = f ? dl_opensm_next(e->osm, NULL) : NULL; sw;
-	     sw = dl_opensm_next(e->osm, sw)) {
-		const osm_physp_t *port0 = osm_node_get_physp_ptr(sw->p_node, 0);
-		uint64_t guid = cl_ntoh64(osm_node_get_node_guid(sw->p_node));
+	for (uint32_t s = 0; f && s < f->nswitches; s++) {
+		const osm_switch_t *sw = dl_sweep_switch(e, f, s);
+		const osm_physp_t *port0 = sw ? osm_node_get_physp_ptr(sw->p_node, 0) : NULL;
 
 		if (port0 && port0->port_info.master_sm_base_lid &&
-		    port0->port_info.master_sm_base_lid != e->osm->subn.sm_base_lid &&
-		    dl_fabric_find_guid(f, guid) != DL_NONE)
+		    port0->port_info.master_sm_base_lid != e->osm->subn.sm_base_lid)
 			return true;
 	}
 	return false;

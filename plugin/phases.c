@@ -128,6 +128,8 @@ static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 	if (p->origin == DL_PHASES_FROM_NOTHING) {
 		/* Nothing is under way, and what was is of another fabric. */
 		dl_drain_forget(e);
+		dl_sweep_free(e->in_force);
+		e->in_force = NULL;
 		e->metrics.now.transition.blocks = p->plan.writes;
 		/* Else OpenSM's own maps are whole, and confirmed before links go active. */
 		p->links_come = p->next->cut != 0;

@@ -86,14 +86,20 @@ static void engine_limit_lids(const struct dl_engine *e, const struct dl_fabric 
 	}
 }
 
-/* Maps of switches that are left out need not be written again: engine_leaves_alone(). */
-static void engine_spare_left_out(const struct dl_engine *e, const struct dl_fabric *f)
+/*
+ * Maps of switches that are left out need not be written again: engine_leaves_alone().  Of
+ * LinearFDBCap OpenSM asks nobody again before a heavy sweep: a wrong answer would last.
+ */
+static void engine_spare_left_out(struct dl_engine *e, const struct dl_fabric *f)
 {
 	osm_node_t *node = NULL;
 
 	while ((node = dl_opensm_next_node(e->osm, node))) {
 		if (!dl_sweep_leaves_out(f, node))
 			continue;
+		if (cl_ntoh16(node->sw->switch_info.lin_cap) <= f->top_lid &&
+		    e->next_sweep < DL_NEXT_HEAVY)
+			e->next_sweep = DL_NEXT_HEAVY;
 		for (unsigned int o = 0; o < osm_node_get_num_physp(node); o++) {
 			osm_physp_t *p = osm_node_get_physp_ptr(node, o);
 

@@ -9,6 +9,7 @@ EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/si
 	test/sim/scripts/key_lease.events test/sim/scripts/key_of_another.events \
 	test/sim/scripts/key_read_only.events test/sim/scripts/left_out.events \
 	test/sim/scripts/left_out_branches.events test/sim/scripts/liar_cut_off.events \
+	test/sim/scripts/liar_left_out.events \
 	test/sim/scripts/links_when_given_up.events test/sim/scripts/lost_mark.events \
 	test/sim/scripts/maps_of_another.events \
 	test/sim/scripts/mended_after_giving_up.events \

@@ -44,43 +44,11 @@ bool dl_coordinates_are_configured(const char *torus_config)
 				!access(torus_config, F_OK) || errno != ENOENT);
 }
 
-/*
- * Count the path SLs between switches of both tori (`all`), and those that differ.
- * `marked`: of switches without a mark nothing is known.
- */
-static int coordinates_compare_sls(const struct dl_torus *was, bool marked,
-				   const struct dl_torus *is, uint64_t *differ, uint64_t *all)
-{
-	uint32_t nsw = was->fabric->nswitches, n = 0;
-	uint32_t *then = malloc(2 * (nsw + 1ul) * sizeof(*then)), *now = then + nsw;
-	struct dl_fabric_match there = { .node = NULL };
-	int err = then ? dl_fabric_match(was->fabric, is->fabric, &there) : -ENOMEM;
-
-	*differ = 0;
-	for (uint32_t s = 0; !err && s < nsw; s++) {
-		uint32_t sw = dl_fabric_match_switch(&there, s);
-
-		if ((marked && was->sw_site[s] == DL_NONE) || sw == DL_NONE ||
-		    is->attachment[sw] == DL_NONE || was->attachment[s] == DL_NONE)
-			continue;
-		then[n] = was->attachment[s];
-		now[n++] = is->attachment[sw];
-	}
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t k = 0; k < n; k++)
-			*differ += dl_route_sl(&was->grid, then[i], then[k]) !=
-				   dl_route_sl(&is->grid, now[i], now[k]);
-	dl_fabric_match_release(&there);
-	free(then);
-	*all = (uint64_t)n * n;
-	return err;
-}
-
 /* ---- known coordinates ------------------------------------------------- */
 
 struct coordinates_known {
 	struct dl_torus *marked;      /* by marks in the switches, to be freed; or NULL */
-	unsigned int mode;	      /* in which the marks were made */
+	unsigned int mode;	      /* by which path SLs were granted (dl_marks_mode()) */
 	const struct dl_torus *torus; /* that, or the one in force; or NULL */
 	const struct dl_torus *sls;   /* by which SLs were granted: provisional ones, too */
 };
@@ -90,10 +58,45 @@ static int coordinates_find_known(const struct dl_engine *e, struct dl_sweep *sw
 {
 	int err;
 
-	*k = (struct coordinates_known){ .marked = NULL };
+	*k = (struct coordinates_known){ .mode = e->in_force ? dl_marks_mode(e, e->in_force) : 0 };
 	err = dl_marks_torus(e, &sweep->arena, sweep->fabric, &k->mode, &k->marked);
 	k->sls = k->marked || !e->in_force ? k->marked : e->in_force->torus;
 	k->torus = k->marked || !e->in_force || e->in_force->provisional ? k->marked : k->sls;
+	return err;
+}
+
+/*
+ * Count the path SLs between switches of both tori (`all`), and those that differ.  Where
+ * marks were read, nothing is known of switches without one.
+ */
+static int coordinates_compare_sls(const struct coordinates_known *k, const struct dl_torus *is,
+				   bool balanced, uint64_t *differ, uint64_t *all)
+{
+	const struct dl_torus *was = k->sls;
+	const struct dl_route_sl_rule by = { &is->grid, balanced },
+				      by_then = { &was->grid, k->mode == DL_ROUTE_MARK_BALANCED };
+	uint32_t nsw = was->fabric->nswitches, n = 0;
+	uint32_t *then = malloc(2 * (nsw + 1ul) * sizeof(*then)), *now = then + nsw;
+	struct dl_fabric_match there = { .node = NULL };
+	int err = then ? dl_fabric_match(was->fabric, is->fabric, &there) : -ENOMEM;
+
+	*differ = 0;
+	for (uint32_t s = 0; !err && s < nsw; s++) {
+		uint32_t sw = dl_fabric_match_switch(&there, s);
+
+		if ((k->marked && was->sw_site[s] == DL_NONE) || sw == DL_NONE ||
+		    is->attachment[sw] == DL_NONE || was->attachment[s] == DL_NONE)
+			continue;
+		then[n] = was->attachment[s];
+		now[n++] = is->attachment[sw];
+	}
+	for (uint32_t a = 0; a < n; a++)
+		for (uint32_t b = 0; b < n; b++)
+			*differ += dl_route_sl_differs(&by, (uint32_t[]){ now[a], now[b] },
+						       &by_then, (uint32_t[]){ then[a], then[b] });
+	dl_fabric_match_release(&there);
+	free(then);
+	*all = (uint64_t)n * n;
 	return err;
 }
 
@@ -102,13 +105,21 @@ static int coordinates_find_known(const struct dl_engine *e, struct dl_sweep *sw
  * become unsafe.
  */
 static int coordinates_report_sls(const struct dl_engine *e, const struct coordinates_known *k,
-				  const struct dl_torus *t)
+				  const struct dl_sweep *sweep, bool configured)
 {
+	bool balanced = dl_marks_mode(e, sweep) == DL_ROUTE_MARK_BALANCED;
 	uint64_t all, differ;
 	int err;
 
 	if ((!e->recall.set_up_before && !k->sls) || e->options.route.mode == DL_ROUTE_ANY_SL)
 		return 0;
+	if (!k->sls && configured && !balanced) {
+		DL_SAY(e->osm, OSM_LOG_INFO,
+		       "the switches hold tables, but no coordinates: path SLs that torus-2QoS "
+		       "granted by this configuration stay as they are; applications that hold "
+		       "others must ask for new ones");
+		return 0;
+	}
 	if (!k->sls) {
 		DL_SAY(e->osm, OSM_LOG_ERROR,
 		       "ERR DL27: the switches hold tables of an earlier subnet manager, "
@@ -116,7 +127,7 @@ static int coordinates_report_sls(const struct dl_engine *e, const struct coordi
 		       "applications that keep them must ask for new ones");
 		return 0;
 	}
-	err = coordinates_compare_sls(k->sls, k->marked, t, &differ, &all);
+	err = coordinates_compare_sls(k, sweep->torus, balanced, &differ, &all);
 	if (err)
 		return err;
 	if (k->marked && k->mode == DL_ROUTE_ANY_SL)
@@ -126,7 +137,10 @@ static int coordinates_report_sls(const struct dl_engine *e, const struct coordi
 		       "ERR DL27: new %s: %" PRIu64 " of %" PRIu64
 		       " path SLs between switches change; applications that keep them must ask "
 		       "for new ones",
-		       differ == all ? "mode or coordinates" : "coordinates", differ, all);
+		       differ == all				       ? "mode or coordinates" :
+		       balanced != (k->mode == DL_ROUTE_MARK_BALANCED) ? "ties" :
+									 "coordinates",
+		       differ, all);
 	return 0;
 }
 
@@ -145,7 +159,7 @@ int dl_coordinates_discover(const struct dl_engine *e, const struct dl_log *log,
 	if (!err)
 		sweep->provisional = dl_torus_is_rooted(sweep->torus);
 	if (!err)
-		err = coordinates_report_sls(e, &k, sweep->torus);
+		err = coordinates_report_sls(e, &k, sweep, false);
 	dl_torus_free(k.marked);
 	return err;
 }
@@ -182,8 +196,8 @@ int dl_coordinates_complete(const struct dl_engine *e, const struct dl_log *log,
 					    &sweep->torus);
 	if (!err)
 		err = coordinates_check_config(e, sweep);
-	if (!err && k.sls)
-		err = coordinates_report_sls(e, &k, sweep->torus);
+	if (!err)
+		err = coordinates_report_sls(e, &k, sweep, true);
 	dl_torus_free(k.marked);
 	return err;
 }

@@ -33,6 +33,11 @@ struct dl_recall_mark {
 	struct dl_torus_mark mark;
 };
 
+unsigned int dl_marks_mode(const struct dl_engine *e, const struct dl_sweep *sweep)
+{
+	return dl_route_mark(&e->options.route, sweep->config);
+}
+
 static uint32_t marks_first(const osm_switch_t *sw, uint32_t top)
 {
 	return dl_torus_mark_first(top, sw->num_ports - 1);
@@ -140,7 +145,7 @@ static struct dl_torus_mark marks_recall(const struct dl_engine *e, const struct
 
 	if (node != DL_NONE)
 		return (struct dl_torus_mark){ t->grid, t->sw_site[t->fabric->nodes[node].sw],
-					       e->options.route.mode };
+					       dl_marks_mode(e, in_force) };
 	if (t && m.site != DL_NONE &&
 	    (memcmp(m.grid.radix, t->grid.radix, sizeof(m.grid.radix)) ||
 	     t->site_sw[m.site] != DL_NONE))
@@ -228,7 +233,7 @@ bool dl_marks_clear(struct dl_engine *e)
 void dl_marks_write(struct dl_engine *e, const struct dl_sweep *sweep, uint32_t s, osm_switch_t *sw)
 {
 	const struct dl_torus *t = sweep->torus;
-	struct dl_torus_mark m = { t->grid, t->sw_site[s], e->options.route.mode };
+	struct dl_torus_mark m = { t->grid, t->sw_site[s], dl_marks_mode(e, sweep) };
 	uint32_t first = marks_first(sw, sw->max_lid_ho);
 
 	if (dl_recall_top(sw) > sw->max_lid_ho) {

@@ -11,6 +11,9 @@ struct dl_engine;
 struct dl_recall;
 struct dl_sweep;
 
+/* What the marks of a sweep's switches say of path SLs (dl_route_mark()). */
+unsigned int dl_marks_mode(const struct dl_engine *e, const struct dl_sweep *sweep);
+
 /* Ask a switch for its mark.  Returns whether it has been set up before. */
 bool dl_marks_ask(struct dl_engine *e, osm_switch_t *sw);
 

@@ -272,6 +272,28 @@ struct dl_route_vls {
 unsigned int dl_route_sl(const struct dl_torus_grid *g, uint32_t from, uint32_t to);
 
 /*
+ * By what path SLs are granted, as marks of switches hold it (struct dl_torus_mark): a mode,
+ * or proven mode with balanced ties; and the mode and ties of a mark.
+ */
+#define DL_ROUTE_MARK_BALANCED 3
+
+unsigned int dl_route_mark(const struct dl_route_options *o, const struct dl_torus_config *c);
+void dl_route_options_of_mark(unsigned int mark, struct dl_route_options *o);
+
+/* By what path SLs are granted: coordinates, and balanced ties or those of torus-2QoS. */
+struct dl_route_sl_rule {
+	const struct dl_torus_grid *grid;
+	bool balanced;
+};
+
+/*
+ * Between two switches with sites a[0] and a[1] by rule `is`, b[0] and b[1] by `was`: does
+ * the path SL to any LID differ?
+ */
+bool dl_route_sl_differs(const struct dl_route_sl_rule *is, const uint32_t a[2],
+			 const struct dl_route_sl_rule *was, const uint32_t b[2]);
+
+/*
  * Port masks of one group: the branches from the root to every switch with a
  * member, over one cable a hop chosen by `mlid`, and the members' own ports.
  * `members` are port indices of end ports; `masks` is cleared first.  Returns 0, -ENOMEM, or -ENOTCONN when a

@@ -289,7 +289,7 @@ int dl_torus_read_list(const struct dl_fabric *f, FILE *from, const char *name,
 struct dl_torus_mark {
 	struct dl_torus_grid grid;
 	uint32_t site;	   /* DL_NONE: there is no mark */
-	unsigned int mode; /* enum dl_route_mode, which path SLs follow from, too */
+	unsigned int mode; /* which path SLs follow from, too: dl_route_mark() */
 };
 
 /* How many entries a mark takes on a switch of so many ports (1..254). */

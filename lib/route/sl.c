@@ -38,13 +38,35 @@ unsigned int dl_route_sl(const struct dl_torus_grid *g, uint32_t from, uint32_t 
 	return sl;
 }
 
-/* The SL bit of a dimension with balanced ties. */
+/* The SL bit of a dimension, by the rules of classic or proven mode. */
 static unsigned int tie_bit(const struct dl_route_rule *r, const struct dl_torus_grid *g,
 			    unsigned int dim, uint32_t from, uint32_t to, unsigned int parity)
 {
 	if (g->mesh[dim] || from == to)
 		return 0;
 	return dl_route_goes_minus(r, g->radix[dim], from, to, parity) == (to > from);
+}
+
+static unsigned int sl_by_rule(const struct dl_route_sl_rule *rule, const uint32_t sites[2],
+			       unsigned int parity)
+{
+	const struct dl_route_rule r = { .balanced = rule->balanced };
+	uint32_t from[DL_TORUS_DIMS], to[DL_TORUS_DIMS];
+	unsigned int sl = 0;
+
+	dl_torus_site_coord(rule->grid, sites[0], from);
+	dl_torus_site_coord(rule->grid, sites[1], to);
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
+		sl |= tie_bit(&r, rule->grid, d, from[d], to[d], dl_route_parity(parity, to, d))
+		   << d;
+	return sl;
+}
+
+bool dl_route_sl_differs(const struct dl_route_sl_rule *is, const uint32_t a[2],
+			 const struct dl_route_sl_rule *was, const uint32_t b[2])
+{
+	return sl_by_rule(is, a, 0) != sl_by_rule(was, b, 0) ||
+	       sl_by_rule(is, a, 1) != sl_by_rule(was, b, 1);
 }
 
 void dl_route_sls_to(const struct dl_route_rule *r, const struct dl_torus *t, uint32_t to,

@@ -70,6 +70,19 @@ bool dl_route_has_balanced_ties(const struct dl_route_options *o, const struct d
 		(o->ties == DL_ROUTE_TIES_CONFIGURED && c->balanced_ties));
 }
 
+unsigned int dl_route_mark(const struct dl_route_options *o, const struct dl_torus_config *c)
+{
+	return dl_route_has_balanced_ties(o, c) ? DL_ROUTE_MARK_BALANCED : o->mode;
+}
+
+void dl_route_options_of_mark(unsigned int mark, struct dl_route_options *o)
+{
+	bool balanced = mark == DL_ROUTE_MARK_BALANCED;
+
+	o->mode = balanced ? DL_ROUTE_PROVEN : mark;
+	o->ties = balanced ? DL_ROUTE_TIES_BALANCED : DL_ROUTE_TIES_TORUS_2QOS;
+}
+
 struct dl_route_rule dl_route_rule(const struct dl_route_options *o,
 				   const struct dl_torus_config *c, const struct dl_torus_grid *g,
 				   unsigned int vls)

@@ -135,20 +135,39 @@ static void marks_are_kept_until_tables_are_in_force(void **state)
 	osm_fixture_free(x);
 }
 
+/* ... but path SLs of torus-2QoS follow from a configuration, if it says no balanced ties. */
 static void tables_of_others_hold_no_coordinates(void **state)
 {
-	struct osm_fixture *x = osm_fixture_torus(5, 3, NULL);
+	static const char *const says[] = {
+		"ERR DL27: the switches hold tables of an earlier subnet manager, but no "
+		"coordinates",
+		"dateline: the switches hold tables, but no coordinates: path SLs that torus-2QoS",
+		"ERR DL27: the switches hold tables of an earlier subnet manager, but no "
+		"coordinates",
+	};
+	char path[] = "recall-others.conf";
 
 	(void)state;
-	for (unsigned int s = 0; s < 15; s++) {
-		x->switches[s].top = 30;
-		memset(x->switches[s].lft, 1, 31);
+	for (unsigned int i = 0; i < 3; i++) {
+		struct osm_fixture *x = osm_fixture_torus(5, 3, NULL);
+		FILE *to = fopen(path, "w");
+
+		assert_non_null(to);
+		fprintf(to, "torus 5 3 1\nxp_link 0x1007 0x1008\nyp_link 0x1007 0x100c\n%s",
+			i == 2 ? "ties balanced\n" : "");
+		fclose(to);
+		if (i)
+			x->osm->subn.opt.torus_conf_file = path;
+		for (unsigned int s = 0; s < 15; s++) {
+			x->switches[s].top = 30;
+			memset(x->switches[s].lft, 1, 31);
+		}
+		assert_true(osm_fixture_sweep(x));
+		assert_int_equal(osm_fixture_logged(x, says[i]), 1);
+		assert_int_equal(osm_fixture_logged(x, "hold tables"), 1);
+		unlink(path);
+		osm_fixture_free(x);
 	}
-	assert_true(osm_fixture_sweep(x));
-	assert_int_equal(osm_fixture_logged(x, "ERR DL27: the switches hold tables of an earlier "
-					       "subnet manager, but no coordinates"),
-			 1);
-	osm_fixture_free(x);
 }
 
 /* SLs of any-SL mode are wrong in proven mode: all of them change. */
@@ -162,6 +181,25 @@ static void another_mode_changes_all_sls(void **state)
 	assert_true(osm_fixture_sweep(x));
 	assert_int_equal(osm_fixture_logged(x, "ERR DL27: new mode or coordinates: 225 of 225"), 1);
 	osm_fixture_restart(x, "mode=any-sl");
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "ERR DL27"), 0);
+	osm_fixture_free(x);
+}
+
+/* Of a 4x3 torus: paths that go half round x, to LIDs at even ports or at odd ones. */
+static void other_ties_change_sls(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(4, 3, "ties=balanced");
+
+	(void)state;
+	assert_true(osm_fixture_sweep(x));
+	osm_fixture_restart(x, "ties=torus-2QoS");
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "ERR DL27: new ties: 36 of 144 path SLs"), 1);
+	osm_fixture_restart(x, "ties=balanced");
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "ERR DL27: new ties: 36 of 144 path SLs"), 1);
+	osm_fixture_restart(x, "ties=balanced");
 	assert_true(osm_fixture_sweep(x));
 	assert_int_equal(osm_fixture_logged(x, "ERR DL27"), 0);
 	osm_fixture_free(x);
@@ -550,6 +588,7 @@ int main(void)
 		cmocka_unit_test(marks_are_kept_until_tables_are_in_force),
 		cmocka_unit_test(tables_of_others_hold_no_coordinates),
 		cmocka_unit_test(another_mode_changes_all_sls),
+		cmocka_unit_test(other_ties_change_sls),
 		cmocka_unit_test(a_configuration_takes_precedence),
 		cmocka_unit_test(configurations),
 		cmocka_unit_test(a_restart_writes_nothing),

@@ -252,6 +252,64 @@ static void test_balanced_ties(void **state)
 	}
 }
 
+/* Do the SLs to any LID at a switch differ?  Are there adapters at ports of both parities? */
+static bool sls_differ(const struct dl_tables *a, const struct dl_tables *b, uint32_t from,
+		       uint32_t to, bool *both)
+{
+	const struct dl_fabric *f = a->fabric;
+	uint32_t src = dl_fabric_switch_node(f, from)->first_port;
+	bool differ = false, seen[2] = { false };
+
+	for (uint32_t lid = 1; lid <= f->top_lid; lid++) {
+		uint32_t end = f->lid_port[lid];
+
+		if (end == DL_NONE || dl_fabric_access_switch(f, end) != to)
+			continue;
+		differ |= dl_tables_path_sl(a, src, lid) != dl_tables_path_sl(b, src, lid);
+		if (!dl_fabric_is_switch(f, f->ports[end].node))
+			seen[f->ports[f->ports[end].peer].num & 1] = true;
+	}
+	*both = seen[0] && seen[1];
+	return differ;
+}
+
+/* dl_route_sl_differs() against the tables of both rules. */
+static void test_other_ties(void **state)
+{
+	struct test_random r = { .seed = test_seed(16) };
+	struct scenario s = { 0 };
+	uint32_t seen = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < share(40); i++) {
+		struct dl_route_sl_rule even, odd;
+		struct dl_route_result was;
+
+		draw_shape(&s.g, &r);
+		s.g.shuffle = NULL;
+		build(&s, 8);
+		even = (struct dl_route_sl_rule){ &s.torus->grid, true };
+		odd = (struct dl_route_sl_rule){ &s.torus->grid, false };
+		route(&s, DL_ROUTE_PROVEN, DL_ROUTE_TIES_BALANCED);
+		was = s.r;
+		memset(&s.r, 0, sizeof(s.r));
+		route(&s, DL_ROUTE_PROVEN, DL_ROUTE_TIES_TORUS_2QOS);
+		for (uint32_t a = 0; a < s.g.fabric->nswitches; a++)
+			for (uint32_t b = 0; b < s.g.fabric->nswitches; b++) {
+				const uint32_t at[2] = { s.torus->sw_site[a], s.torus->sw_site[b] };
+				bool both, is = sls_differ(s.r.tables, was.tables, a, b, &both),
+					   says = dl_route_sl_differs(&odd, at, &even, at);
+
+				assert_true(both ? is == says : !is || says);
+				assert_false(dl_route_sl_differs(&even, at, &even, at));
+				seen += both && is;
+			}
+		dl_route_result_release(&was);
+		release(&s);
+	}
+	assert_true(seen > 0);
+}
+
 /* ---- tests: load ------------------------------------------------------- */
 
 /*
@@ -528,6 +586,7 @@ int main(void)
 		cmocka_unit_test(test_proven_mode_needs_path_sls),
 		cmocka_unit_test(test_random_tori),
 		cmocka_unit_test(test_balanced_ties),
+		cmocka_unit_test(test_other_ties),
 		cmocka_unit_test(test_busiest_channel),
 		cmocka_unit_test(test_one_adapter),
 		cmocka_unit_test(test_whole_numbers),

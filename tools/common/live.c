@@ -175,12 +175,11 @@ static int live_check_loop(struct again *a, const struct dl_tables *t)
 }
 
 /* 1: these options give the tables that were read; 0: others; or -ENOMEM. */
-static int try_ties(struct again *a, const struct dl_tables *t, enum dl_route_ties ties)
+static int try_again(struct again *a, const struct dl_tables *t)
 {
 	struct dl_route_result routed = { 0 };
 	int err;
 
-	a->options.ties = ties;
 	err = dl_route(a->torus, a->config, &a->options, NULL, &routed);
 	if (!err)
 		err = live_same_sls(t, routed.tables) && similar_entries(t, routed.tables);
@@ -210,9 +209,7 @@ static int route_again(struct again *a, const struct dl_tables *t, const struct 
 		return err == -ENOMEM ? err : 0;
 	if (!in_place(a->torus, marked))
 		return 0;
-	err = try_ties(a, t, DL_ROUTE_TIES_TORUS_2QOS);
-	if (!err && a->options.mode == DL_ROUTE_PROVEN)
-		err = try_ties(a, t, DL_ROUTE_TIES_BALANCED);
+	err = try_again(a, t);
 	if (err > 0 && a->engine == ENGINE_DATELINE && a->options.mode != DL_ROUTE_CLASSIC)
 		err = live_check_loop(a, t);
 	return err < 0 ? err : 0;
@@ -253,8 +250,9 @@ static int add_coordinates(struct dl_snapshot *s)
 
 	dl_route_options_init(&a.options);
 	a.options.mode = DL_ROUTE_UNCHECKED;
+	a.options.ties = DL_ROUTE_TIES_TORUS_2QOS;
 	if (!err)
-		err = try_ties(&a, s->tables, DL_ROUTE_TIES_TORUS_2QOS);
+		err = try_again(&a, s->tables);
 	if (err > 0)
 		err = tool_add_note(s, "dateline-torus.dump", to, dl_torus_write_list(a.torus, to));
 	dl_torus_free(a.torus);
@@ -274,7 +272,7 @@ int tool_read_live(const struct tool *tool, const struct dl_live_options *o, str
 	a.options.clock = dl_clock_monotonic;
 	if (!err)
 		err = dl_torus_of_marks(s->fabric, marks, &mode, &marked);
-	a.options.mode = mode;
+	dl_route_options_of_mark(mode, &a.options);
 	if (!err && marked)
 		err = route_again(&a, s->tables, marked);
 	if (!err && a.engine != ENGINE_UNKNOWN) {

@@ -18,14 +18,16 @@
 
 static void copy_lids(struct sim *sim)
 {
+	const struct sim_judge *j = sim->judge;
+
 	for (uint32_t i = 0; i < sim->nports; i++) {
 		struct dl_fabric_port *to = &sim->fabric->ports[i];
 
 		if (!dl_fabric_is_end_port(sim->fabric, i))
 			continue;
-		/* As the judge has it: one of a host without a link may be another's. */
-		to->lid = sim->judge->lid[i];
-		to->lmc = sim->judge->lmc[i];
+		/* As the judge has it: one of a node without a link may be another's. */
+		to->lid = j->lid[i] && j->columns[j->lid[i]].owner == i ? j->lid[i] : 0;
+		to->lmc = j->lmc[i];
 	}
 	if (dl_fabric_finish(sim->fabric, NULL))
 		sim_die("the LIDs clash");

@@ -342,6 +342,7 @@ static int engine_refuse(struct dl_engine *e, int err)
 {
 	const struct osm_routing_engine *next = find_engine(e);
 
+	next = next ? next->next : NULL;
 	if (e->in_force && (err == -EPROTO || err == -ENOMEM || is_last_resort(e))) {
 		if (!dl_sweep_enter(e, DL_SWEEP_KEEPING))
 			return FAILED;
@@ -363,11 +364,10 @@ static int engine_refuse(struct dl_engine *e, int err)
 	drop_tables(e);
 	dl_sweep_enter(e, DL_SWEEP_ASIDE);
 	DL_SAY(e->osm, OSM_LOG_INFO, "this fabric is not routed by dateline: %s%s",
-	       e->osm->no_fallback_routing_engine && !(next && next->next) ? "nobody routes it" :
-									     "OpenSM tries ",
-	       next && next->next		  ? next->next->name :
-	       e->osm->no_fallback_routing_engine ? "" :
-						    "minimum-hop routing");
+	       is_last_resort(e) ? "nobody routes it" : "OpenSM tries ",
+	       next		 ? next->name :
+	       is_last_resort(e) ? "" :
+				   "minimum-hop routing");
 	return FAILED;
 }
 
@@ -440,10 +440,20 @@ static int engine_hand_over(struct dl_engine *e, struct dl_sweep *sweep, struct 
 	return DONE;
 }
 
+/* After another engine, which granted path SLs of its own. */
+static void engine_report_return(const struct dl_engine *e)
+{
+	if (!is_last_resort(e) && e->options.route.mode != DL_ROUTE_ANY_SL)
+		DL_SAY(e->osm, OSM_LOG_ERROR,
+		       "ERR DL27: this fabric is routed by dateline again: path SLs that another "
+		       "engine granted meanwhile change; applications that hold them must ask for "
+		       "new ones");
+}
+
 static int build_fwd_tables(void *context)
 {
 	struct dl_engine *e = context;
-	bool interrupted = e->sweep != DL_SWEEP_IDLE;
+	bool interrupted = e->sweep != DL_SWEEP_IDLE, returns = e->sweep == DL_SWEEP_ASIDE;
 	struct dl_phases *phases = NULL;
 	struct dl_sweep *sweep = NULL;
 	double start = dl_clock_monotonic();
@@ -457,6 +467,8 @@ static int build_fwd_tables(void *context)
 			  (e->osm->subn.first_time_master_sweep && e->recall.set_up_before);
 	dl_metrics_begin(e);
 	err = engine_compute_tables(e, &sweep, &phases);
+	if (!err && returns)
+		engine_report_return(e);
 	if (!err)
 		return engine_hand_over(e, sweep, phases, start);
 	dl_phases_discard(phases);

@@ -7,10 +7,10 @@
  * with another one, and go on: on VLs that depend on that port, by entries that are in
  * force when they meet them.
  *
- * Method.  For each LID whose old entries lead across a cable that has gone, path SLs of all
- * sources are handed on along these entries, in the old fabric, each switch after those that
- * send to it; those on such a cable are what has passed it.  Where entries lead round, any
- * SL may.  An adapter that has gone matters where no other end port of its switch sends on
+ * Method.  For each LID whose old entries lead across a cable that has gone, the switches are
+ * found from which they lead there, and path SLs of what is attached to these are handed on
+ * along the entries, in the old fabric, each switch after those that send to it; those on such
+ * a cable are what has passed it.  Where entries lead round, any SL may.  An adapter that has gone matters where no other end port of its switch sends on
  * the same SLs and VLs.
  *
  * A port that has got the LID of another one sends none to itself; what it had sent to that
@@ -19,7 +19,8 @@
  * Packets that may be under way since a change before this one have the ports that entries had
  * then as well, and its orphans are where they were.
  *
- * Complexity: switches and end ports, for each such LID.
+ * Complexity: ports of the switches behind such cables and what is attached to these, for
+ * each such LID.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,11 +33,14 @@ struct orphans {
 	struct dl_arena arena;
 	bool *gone; /* by old port: packets that leave by it have passed a cable which has gone */
 	bool *lids; /* with entries for such ports */
-	uint32_t *next;	 /* by old switch: the port by which it sends to this LID, or DL_NONE */
-	uint16_t *sls;	 /* ... what it sends on */
+	uint32_t *torn, ntorn; /* old switches with such ports */
+	/* Of one LID: */
+	uint32_t *set, nset; /* old switches from which it leads to such ports */
+	bool *in_set;
+	uint16_t *sls;	 /* by old switch in the set: what it sends on */
 	uint32_t *waits; /* ... how many that send to it are not done */
 	uint32_t *queue;
-	uint32_t *ends, nends; /* end ports with a LID and a switch */
+	uint32_t *ends, *first_end; /* end ports with a LID, by switch */
 	const struct dl_transition_history *history;
 	uint32_t *earlier; /* by old switch: its first port for this LID in there, plus 1 */
 	struct dl_verify_orphans *out;
@@ -85,7 +89,7 @@ static unsigned int orphans_ports(const struct orphans *o, uint32_t s, uint16_t 
 	uint32_t first = dl_fabric_switch_node(f, s)->first_port;
 	unsigned int n = 0;
 
-	ports[n] = o->next[s];
+	ports[n] = orphans_port(o, s, lid);
 	n += ports[n] != DL_NONE;
 	for (uint32_t i = o->earlier[s]; i && i <= h->nearlier; i++) {
 		const struct dl_verify_earlier *e = &h->earlier[i - 1];
@@ -168,55 +172,106 @@ static void orphans_mark(struct orphans *o, uint16_t lid, bool here)
 			o->earlier[list[i].sw] = i + 1;
 }
 
-/* Hand all packets to a LID on, switch by switch, and note those that pass such a cable. */
-static int orphans_of_lid(struct orphans *o, uint16_t lid)
-{
-	const struct dl_fabric *f = o->from->fabric;
-	uint32_t n = 0, ports[ORPHANS_PORTS];
-	int err = 0;
-
-	for (uint32_t s = 0; s < f->nswitches; s++) {
-		o->next[s] = orphans_port(o, s, lid);
-		for (unsigned int i = orphans_ports(o, s, lid, ports); i--;)
-			o->waits[dl_fabric_peer_switch(f, ports[i])]++;
-	}
-	for (uint32_t s = 0; s < f->nswitches; s++)
-		if (!o->waits[s])
-			o->queue[n++] = s;
-	for (uint32_t i = 0; i < n; i++)
-		for (unsigned int k = orphans_ports(o, o->queue[i], lid, ports); k--;) {
-			uint32_t to = dl_fabric_peer_switch(f, ports[k]);
-
-			o->sls[to] |= o->sls[o->queue[i]];
-			if (!--o->waits[to])
-				o->queue[n++] = to;
-		}
-	for (uint32_t s = 0; s < f->nswitches && !err; s++)
-		for (unsigned int i = orphans_ports(o, s, lid, ports); i-- && !err;)
-			if (o->gone[ports[i]])
-				err = orphans_add(o, f->ports[ports[i]].peer, lid,
-						  o->waits[s] ? 0xFFFF : o->sls[s]);
-	for (uint32_t s = 0; s < f->nswitches; s++)
-		o->waits[s] = 0;
-	return err;
-}
-
-/* What the end ports of each switch send to a LID, and what was on its way there already. */
+/* Of the switches in the set, what is attached to them sends, and what was on its way there. */
 static void orphans_inject(struct orphans *o, uint16_t lid)
 {
 	const struct dl_fabric *f = o->from->fabric;
 	const struct dl_verify_orphan *list = o->history ? o->history->orphans : NULL;
 	uint32_t n = o->history ? o->history->norphans : 0;
 
-	for (uint32_t s = 0; s < f->nswitches; s++)
+	for (uint32_t i = 0; i < o->nset; i++) {
+		uint32_t s = o->set[i];
+
 		o->sls[s] = 0;
-	for (uint32_t i = 0; i < o->nends; i++)
-		if (o->ends[i] != f->lid_port[lid])
-			o->sls[dl_fabric_access_switch(f, o->ends[i])] |=
-				orphans_sls(o, o->ends[i], lid);
+		for (uint32_t k = o->first_end[s]; k < o->first_end[s + 1]; k++)
+			if (o->ends[k] != f->lid_port[lid])
+				o->sls[s] |= orphans_sls(o, o->ends[k], lid);
+	}
 	for (uint32_t i = dl_array_count_before(k, n, list[k].lid < lid);
 	     i < n && list[i].lid == lid; i++)
-		o->sls[list[i].sw] |= list[i].sls;
+		if (o->in_set[list[i].sw])
+			o->sls[list[i].sw] |= list[i].sls;
+}
+
+static void orphans_take(struct orphans *o, uint32_t s)
+{
+	if (!o->in_set[s])
+		o->set[o->nset++] = s;
+	o->in_set[s] = true;
+}
+
+/* The switches with an entry for a port whose cable has gone, and all that send to these. */
+static void orphans_gather(struct orphans *o, uint16_t lid)
+{
+	const struct dl_fabric *f = o->from->fabric;
+	uint32_t ports[ORPHANS_PORTS];
+
+	o->nset = 0;
+	for (uint32_t i = 0; i < o->ntorn; i++)
+		for (unsigned int k = orphans_ports(o, o->torn[i], lid, ports); k--;)
+			if (o->gone[ports[k]])
+				orphans_take(o, o->torn[i]);
+	for (uint32_t i = 0; i < o->nset; i++) {
+		const struct dl_fabric_node *n = dl_fabric_switch_node(f, o->set[i]);
+
+		for (unsigned int p = 1; p <= n->nports; p++) {
+			uint32_t s = dl_fabric_peer_switch(f, n->first_port + p);
+
+			if (s == DL_NONE || o->in_set[s])
+				continue;
+			for (unsigned int k = orphans_ports(o, s, lid, ports); k--;)
+				if (f->ports[ports[k]].peer == n->first_port + p)
+					orphans_take(o, s);
+		}
+	}
+}
+
+/* Hand packets on, switch by switch. */
+static void orphans_hand_on(struct orphans *o, uint16_t lid)
+{
+	const struct dl_fabric *f = o->from->fabric;
+	uint32_t n = 0, ports[ORPHANS_PORTS];
+
+	for (uint32_t i = 0; i < o->nset; i++)
+		for (unsigned int k = orphans_ports(o, o->set[i], lid, ports); k--;)
+			o->waits[dl_fabric_peer_switch(f, ports[k])]++;
+	for (uint32_t i = 0; i < o->nset; i++)
+		if (!o->waits[o->set[i]])
+			o->queue[n++] = o->set[i];
+	for (uint32_t i = 0; i < n; i++)
+		for (unsigned int k = orphans_ports(o, o->queue[i], lid, ports); k--;) {
+			uint32_t to = dl_fabric_peer_switch(f, ports[k]);
+
+			if (!o->in_set[to])
+				continue;
+			o->sls[to] |= o->sls[o->queue[i]];
+			if (!--o->waits[to])
+				o->queue[n++] = to;
+		}
+}
+
+/* Note what passes cables that have gone. */
+static int orphans_of_lid(struct orphans *o, uint16_t lid)
+{
+	const struct dl_fabric *f = o->from->fabric;
+	uint32_t ports[ORPHANS_PORTS];
+	int err = 0;
+
+	orphans_gather(o, lid);
+	orphans_inject(o, lid);
+	orphans_hand_on(o, lid);
+	for (uint32_t i = 0; i < o->ntorn && !err; i++)
+		for (unsigned int k = orphans_ports(o, o->torn[i], lid, ports); k-- && !err;)
+			if (o->gone[ports[k]])
+				err = orphans_add(o, f->ports[ports[k]].peer, lid,
+						  o->waits[o->torn[i]] ? 0xFFFF :
+									 o->sls[o->torn[i]]);
+	for (uint32_t i = 0; i < o->nset; i++) {
+		o->in_set[o->set[i]] = false;
+		for (unsigned int k = orphans_ports(o, o->set[i], lid, ports); k--;)
+			o->waits[dl_fabric_peer_switch(f, ports[k])] = 0;
+	}
+	return err;
 }
 
 /* ---- all ---------------------------------------------------------------------- */
@@ -233,6 +288,8 @@ static void orphans_find_gone(struct orphans *o)
 		for (unsigned int p = 1; p <= n->nports; p++)
 			here |= o->gone[n->first_port + p] =
 				dl_fabric_match_recabled(&o->now, s, p);
+		if (here)
+			o->torn[o->ntorn++] = s;
 		for (uint32_t lid = 1; here && lid <= o->from->top_lid; lid++) {
 			uint32_t port = orphans_port(o, s, lid);
 
@@ -254,23 +311,37 @@ static int orphans_compare(const void *a, const void *b)
 				  (x->sw > y->sw) - (x->sw < y->sw);
 }
 
+/* End ports by their switches. */
+static void orphans_attach(struct orphans *o)
+{
+	const struct dl_fabric *f = o->from->fabric;
+
+	for (uint32_t p = 0; p < f->nports; p++)
+		if (dl_fabric_sender_switch(f, p) != DL_NONE)
+			o->first_end[dl_fabric_sender_switch(f, p)]++;
+	for (uint32_t s = 1; s <= f->nswitches; s++)
+		o->first_end[s] += o->first_end[s - 1];
+	for (uint32_t p = 0; p < f->nports; p++)
+		if (dl_fabric_sender_switch(f, p) != DL_NONE)
+			o->ends[--o->first_end[dl_fabric_sender_switch(f, p)]] = p;
+}
+
 static int orphans_list(struct orphans *o)
 {
 	const struct dl_fabric *f = o->from->fabric;
 	int err = 0;
 
-	for (uint32_t p = 0; p < f->nports; p++)
-		if (dl_fabric_sender_switch(f, p) != DL_NONE)
-			o->ends[o->nends++] = p;
-	for (uint32_t i = 0; i < o->nends && !err; i++) {
-		err = orphans_to_itself(o, o->ends[i]);
-		if (!err && f->ports[o->ends[i]].num && o->gone[f->ports[o->ends[i]].peer])
-			err = orphans_of_adapter(o, o->ends[i]);
+	for (uint32_t p = 0; p < f->nports && !err; p++) {
+		if (dl_fabric_sender_switch(f, p) == DL_NONE)
+			continue;
+		err = orphans_to_itself(o, p);
+		if (!err && f->ports[p].num && o->gone[f->ports[p].peer])
+			err = orphans_of_adapter(o, p);
 	}
+	orphans_attach(o);
 	for (uint32_t lid = 1; lid <= o->from->top_lid && !err; lid++) {
 		if (!o->lids[lid])
 			continue;
-		orphans_inject(o, lid);
 		orphans_mark(o, lid, true);
 		err = orphans_of_lid(o, lid);
 		orphans_mark(o, lid, false);
@@ -333,13 +404,17 @@ int dl_transition_find_orphans(const struct dl_tables *from,
 		return 0;
 	o.gone = dl_arena_zalloc(&o.arena, f->nports + 1ul);
 	o.lids = dl_arena_zalloc(&o.arena, from->top_lid + 1ul);
-	o.next = dl_arena_array(&o.arena, f->nswitches + 1ul, sizeof(*o.next));
+	o.torn = dl_arena_array(&o.arena, f->nswitches + 1ul, sizeof(*o.torn));
+	o.set = dl_arena_array(&o.arena, f->nswitches + 1ul, sizeof(*o.set));
+	o.in_set = dl_arena_array(&o.arena, f->nswitches + 1ul, sizeof(*o.in_set));
 	o.sls = dl_arena_array(&o.arena, f->nswitches + 1ul, sizeof(*o.sls));
 	o.waits = dl_arena_array(&o.arena, f->nswitches + 1ul, sizeof(*o.waits));
 	o.queue = dl_arena_array(&o.arena, f->nswitches + 1ul, sizeof(*o.queue));
 	o.ends = dl_arena_array(&o.arena, f->nports + 1ul, sizeof(*o.ends));
+	o.first_end = dl_arena_array(&o.arena, f->nswitches + 1ul, sizeof(*o.first_end));
 	o.earlier = dl_arena_array(&o.arena, f->nswitches + 1ul, sizeof(*o.earlier));
-	err = o.gone && o.lids && o.next && o.sls && o.waits && o.queue && o.ends && o.earlier ?
+	err = o.gone && o.lids && o.torn && o.set && o.in_set && o.sls && o.waits && o.queue &&
+			      o.ends && o.first_end && o.earlier ?
 		      dl_fabric_match(f, t->held->fabric, &o.now) :
 		      -ENOMEM;
 	if (!err && o.history)

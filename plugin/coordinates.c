@@ -144,6 +144,15 @@ static int coordinates_report_sls(const struct dl_engine *e, const struct coordi
 	return 0;
 }
 
+void dl_coordinates_report_return(const struct dl_engine *e)
+{
+	if (e->options.route.mode != DL_ROUTE_ANY_SL)
+		DL_SAY(e->osm, OSM_LOG_ERROR,
+		       "ERR DL27: this fabric is routed by dateline again: path SLs that another "
+		       "engine granted meanwhile change; applications that hold them must ask for "
+		       "new ones");
+}
+
 /* ---- finding ------------------------------------------------------------- */
 
 int dl_coordinates_discover(const struct dl_engine *e, const struct dl_log *log,

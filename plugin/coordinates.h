@@ -26,4 +26,7 @@ int dl_coordinates_discover(const struct dl_engine *e, const struct dl_log *log,
 int dl_coordinates_complete(const struct dl_engine *e, const struct dl_log *log,
 			    struct dl_sweep *sweep);
 
+/* This fabric is routed after another engine, which granted path SLs of its own: say so. */
+void dl_coordinates_report_return(const struct dl_engine *e);
+
 #endif

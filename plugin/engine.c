@@ -23,6 +23,7 @@
 
 #include "dateline/base.h"
 #include "engine.h"
+#include "coordinates.h"
 #include "log.h"
 #include "marks.h"
 #include "mcast.h"
@@ -440,16 +441,6 @@ static int engine_hand_over(struct dl_engine *e, struct dl_sweep *sweep, struct 
 	return DONE;
 }
 
-/* After another engine, which granted path SLs of its own. */
-static void engine_report_return(const struct dl_engine *e)
-{
-	if (!is_last_resort(e) && e->options.route.mode != DL_ROUTE_ANY_SL)
-		DL_SAY(e->osm, OSM_LOG_ERROR,
-		       "ERR DL27: this fabric is routed by dateline again: path SLs that another "
-		       "engine granted meanwhile change; applications that hold them must ask for "
-		       "new ones");
-}
-
 static int build_fwd_tables(void *context)
 {
 	struct dl_engine *e = context;
@@ -467,8 +458,8 @@ static int build_fwd_tables(void *context)
 			  (e->osm->subn.first_time_master_sweep && e->recall.set_up_before);
 	dl_metrics_begin(e);
 	err = engine_compute_tables(e, &sweep, &phases);
-	if (!err && returns)
-		engine_report_return(e);
+	if (!err && returns && !is_last_resort(e))
+		dl_coordinates_report_return(e);
 	if (!err)
 		return engine_hand_over(e, sweep, phases, start);
 	dl_phases_discard(phases);

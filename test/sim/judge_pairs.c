@@ -27,7 +27,8 @@ static bool *find_connected(const struct sim *sim)
 			const struct sim_port *p = sim_port_at(sim, s, o);
 			uint32_t far;
 
-			if (!sim_is_live(p))
+			/* An adapter hands nothing on from one of its ports to another. */
+			if (!sim_is_live(p) || (k && !s->is_switch))
 				continue;
 			far = sim->ports[p->peer].node;
 			if (sim->nodes[far].sick)
@@ -46,12 +47,20 @@ static bool *find_connected(const struct sim *sim)
 	return in;
 }
 
+/* ... and to an end port: its switch may be sick, and another port of its adapter well. */
+static bool is_port_connected(const struct sim *sim, const bool *in, uint32_t port)
+{
+	const struct sim_port *p = &sim->ports[port];
+
+	return in[p->node] && (!p->num || (sim_is_live(p) && in[sim->ports[p->peer].node]));
+}
+
 bool sim_judge_connected(const struct sim *sim, uint32_t port)
 {
-	bool *in = find_connected(sim), is = in[sim->ports[port].node];
+	bool *in = find_connected(sim), is = is_port_connected(sim, in, port);
 
 	free(in);
-	return is && (!sim->ports[port].num || sim_is_live(&sim->ports[port]));
+	return is;
 }
 
 /* The switch where an end port's packets begin; DL_NONE: they do not. */
@@ -91,8 +100,8 @@ static uint32_t *list_hosts(const struct sim *sim, uint32_t *n)
 	for (uint32_t i = 0; i < sim->nports; i++) {
 		const struct sim_port *p = &sim->ports[i];
 
-		if (p->num && !sim->nodes[p->node].is_switch && connected[p->node] &&
-		    sim_is_live(p))
+		if (p->num && !sim->nodes[p->node].is_switch &&
+		    is_port_connected(sim, connected, i))
 			hosts[(*n)++] = i;
 	}
 	free(connected);

@@ -132,11 +132,11 @@ void sim_judge_mark(struct sim *sim)
 {
 	struct sim_judge *j = sim->judge;
 
-	/* Also of LIDs that nobody has just now. */
+	/* Also of LIDs that nobody has just now.  What does not work cannot be interrupted. */
 	for (uint32_t lid = 1; lid < j->ncolumns; lid++)
-		if (j->columns[lid].cut) {
-			memset(j->columns[lid].cut, 0, sim->nnodes * sizeof(bool));
-			memset(j->columns[lid].lost, 0, sim->nnodes * sizeof(bool));
+		for (uint32_t i = 0; j->columns[lid].cut && i < sim->nnodes; i++) {
+			j->columns[lid].cut[i] = false;
+			j->columns[lid].lost[i] = !j->columns[lid].reached[i];
 		}
 }
 

@@ -24,13 +24,12 @@ static bool avoid_has_changed(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_sec != b->st_mtim.tv_sec || a->st_mtim.tv_nsec != b->st_mtim.tv_nsec;
 }
 
-void dl_avoid_begin(struct dl_engine *e)
+bool dl_avoid_file_has_changed(const struct dl_engine *e)
 {
 	struct stat now;
 
-	if (e->options.avoid && e->osm->subn.opt.use_ucast_cache &&
-	    (stat(e->options.avoid, &now) || avoid_has_changed(&now, &e->avoid.seen)))
-		osm_ucast_cache_invalidate(&e->osm->sm.ucast_mgr);
+	return e->options.avoid &&
+	       (stat(e->options.avoid, &now) || avoid_has_changed(&now, &e->avoid.seen));
 }
 
 /* ---- which entries ------------------------------------------------------- */

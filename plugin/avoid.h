@@ -17,8 +17,8 @@ struct dl_avoid {
 	struct stat seen;	     /* the file when it was last read */
 };
 
-/* A heavy sweep begins: OpenSM must not reuse tables made with another list. */
-void dl_avoid_begin(struct dl_engine *e);
+/* Is the file another one than was read last? */
+bool dl_avoid_file_has_changed(const struct dl_engine *e);
 
 /* Read the file again, and find out what of it this sweep avoids.  0 or -ENOMEM. */
 int dl_avoid_resolve(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep);

@@ -23,6 +23,7 @@
 
 #include "dateline/base.h"
 #include "engine.h"
+#include "avoid.h"
 #include "coordinates.h"
 #include "log.h"
 #include "marks.h"
@@ -385,6 +386,14 @@ void dl_engine_ask_again(struct dl_engine *e)
 		osm_sm_sweep(&e->osm->sm);
 	e->last_asked_for = e->next_sweep;
 	e->next_sweep = DL_NEXT_AS_USUAL;
+}
+
+void dl_engine_begin(struct dl_engine *e)
+{
+	if (e->osm->subn.opt.use_ucast_cache &&
+	    (e->change != DL_CHANGE_SETTLED || e->last_asked_for >= DL_NEXT_HEAVY ||
+	     dl_avoid_file_has_changed(e)))
+		osm_ucast_cache_invalidate(&e->osm->sm.ucast_mgr);
 }
 
 /* Where OpenSM has cut SL-to-VL maps, the next sweep follows at once: see qos.c. */

@@ -73,6 +73,12 @@ int dl_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm);
 const struct dl_sweep *dl_engine_tables(const struct dl_engine *e);
 
 /*
+ * A heavy sweep begins: OpenSM, with use_ucast_cache, must not reuse tables of a change that
+ * has not been finished, or that were made with another list of what to avoid.
+ */
+void dl_engine_begin(struct dl_engine *e);
+
+/*
  * OpenSM has discovered the subnet.  A cable that was moved while the last sweep wrote has
  * led writes to a switch that they were not for, which confirmed them: what switches hold
  * counts as unknown.  Takes OpenSM's lock.

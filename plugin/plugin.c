@@ -191,7 +191,7 @@ static void plugin_report(void *data, osm_epi_event_id_t event, void *event_data
 
 	/* OpenSM reports without its lock, from the thread that sweeps. */
 	if (event == OSM_EVENT_ID_HEAVY_SWEEP_START)
-		dl_avoid_begin(e);
+		dl_engine_begin(e);
 	/* OpenSM programs it later in this sweep, and reads its options before. */
 	if (event == OSM_EVENT_ID_HEAVY_SWEEP_DONE && e->options.hoq_life >= 0)
 		e->osm->subn.opt.head_of_queue_lifetime = e->options.hoq_life;

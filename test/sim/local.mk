@@ -4,6 +4,7 @@ EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/si
 	test/sim/scripts/asked_in_another_mode.events \
 	test/sim/scripts/astray_to_a_new_switch.events \
 	test/sim/scripts/behind_others.events test/sim/scripts/behind_top.events \
+	test/sim/scripts/cache_unfinished.events \
 	test/sim/scripts/dies_in_a_drain.events test/sim/scripts/dies_while_read.events \
 	test/sim/scripts/former_master_keeps.events test/sim/scripts/grows.events \
 	test/sim/scripts/key_lease.events test/sim/scripts/key_of_another.events \

@@ -73,7 +73,7 @@ runs() {
 		"mesh --mode proven --torus 5x5x5"
 		"calm --mode proven --gap 1500 --tables 2000 \
 			--plugin-options 'dump_dir=dump metrics=metrics.prom'"
-		"standby-any-sl --mode any-sl --sms 2"
+		"standby-any-sl --mode any-sl --sms 2 --opensm-options 'use_ucast_cache TRUE'"
 		"leftovers --mode proven --stay 100"
 		"avoid --mode proven --stay 20 --more avoid"
 		"modes --mode proven,any-sl --sms 2 --gap 60"

@@ -319,17 +319,35 @@ static uint32_t weigh_find_slow(struct weigh *w)
 	return n;
 }
 
-static void weigh_report(const struct weigh *w, const struct weigh_plan *best, uint32_t n)
+/* Does any packet cross this cable by the tables, unicast or multicast? */
+static bool weigh_is_used(const struct dl_route_result *r, uint32_t port)
+{
+	const struct dl_route_avoided_item item = { .port = port };
+	uint32_t peer = r->tables->fabric->ports[port].peer, i = 0;
+	uint32_t n = r->tree ? r->tree->cable_first[r->tree->nswitches] : 0;
+
+	while (i < n && r->tree->cables[i] != port && r->tree->cables[i] != peer)
+		i++;
+	return i < n || dl_route_avoid_count(&item, r->tables).entries;
+}
+
+/* By the tables: what a plan takes out may be the only way, and what stays may be idle. */
+static void weigh_report(const struct weigh *w, uint32_t n)
 {
 	const struct dl_fabric *f = w->p->whole->fabric;
+	uint32_t unused = 0;
 
+	for (uint32_t p = 0; p < f->nports; p++) {
+		if (!w->speeds.slow[p] || !dl_fabric_joins_switches(f, p) || p > f->ports[p].peer ||
+		    weigh_is_used(w->p->out, p))
+			continue;
+		unused++;
+		dl_log(w->p->log, DL_LOG_VERBOSE, "not used: cable \"%s\" port %u",
+		       dl_fabric_node_name(f, f->ports[p].node), f->ports[p].num);
+	}
 	dl_log(w->p->log, DL_LOG_INFO,
 	       "%u cable%s between switches slower than others of their kind: %u not used", n,
-	       n == 1 ? "" : "s", best->nout);
-	for (uint32_t i = 0; i < best->nout; i++)
-		dl_log(w->p->log, DL_LOG_VERBOSE, "not used: cable \"%s\" port %u",
-		       dl_fabric_node_name(f, f->ports[best->out[i]].node),
-		       f->ports[best->out[i]].num);
+	       n == 1 ? "" : "s", unused);
 }
 
 int dl_route_weigh(struct dl_route_pass *p)
@@ -355,8 +373,9 @@ int dl_route_weigh(struct dl_route_pass *p)
 		if (n)
 			err = weigh_search(&w, &best);
 		if (!err && n && best.load < INFINITY) {
-			weigh_report(&w, &best, n);
 			err = weigh_route(&w, &best, false, p->out);
+			if (!err)
+				weigh_report(&w, n);
 			goto out;
 		}
 	}

@@ -217,6 +217,41 @@ static void without_slow(const struct dl_torus *t, const struct dl_torus_config 
 	free(slow);
 }
 
+/* ---- what is said -------------------------------------------------------- */
+
+static void read_unused(void *context, enum dl_log_level level, const char *message)
+{
+	const char *count = strstr(message, "of their kind: ");
+
+	if (level == DL_LOG_INFO && count)
+		*(uint32_t *)context = strtoul(count + strlen("of their kind: "), NULL, 10);
+}
+
+/* Slow cables between switches that no forwarding entry and no multicast packet crosses. */
+static uint32_t count_unused(const struct dl_torus *t, const struct dl_route_result *r)
+{
+	const struct dl_fabric *f = t->fabric;
+	bool *used = calloc(f->nports + 256, sizeof(*used));
+	struct dl_torus_speeds speeds;
+	uint32_t n = 0;
+
+	assert_int_equal(dl_torus_speeds_init(&speeds, f, &t->grid, t->sw_site), 0);
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		for (uint32_t lid = 1; lid <= f->top_lid; lid++)
+			used[dl_fabric_switch_node(f, s)->first_port +
+			     dl_tables_lft(r->tables, s, lid)] = true;
+	for (uint32_t i = 0; i < r->tree->cable_first[r->tree->nswitches]; i++)
+		used[r->tree->cables[i]] = true;
+	for (uint32_t p = 0; p < f->nports; p++)
+		n += speeds.slow[p] && dl_fabric_joins_switches(f, p) && p < f->ports[p].peer &&
+		     !used[p] && !used[f->ports[p].peer];
+	dl_torus_speeds_release(&speeds);
+	free(used);
+	return n;
+}
+
+/* ---- fabrics ------------------------------------------------------------- */
+
 struct tally {
 	uint32_t better_than_out, better_than_alike, fabrics, emulated;
 	double gain;
@@ -245,9 +280,11 @@ static void check_fabric(struct dl_fabric *f, const struct dl_torus *t,
 {
 	struct dl_fabric_port *real = malloc((f->nports + 1) * sizeof(*real));
 	struct dl_route_result weighed, out, alike;
-	uint32_t nslow;
+	uint32_t nslow, unused = 0;
+	const struct dl_log log = { .write = read_unused, .context = &unused };
 
-	assert_int_equal(dl_route(t, c, o, NULL, &weighed), 0);
+	assert_int_equal(dl_route(t, c, o, &log, &weighed), 0);
+	assert_int_equal(unused, count_unused(t, &weighed));
 	without_slow(t, c, o, &nslow, &out);
 	memcpy(real, f->ports, f->nports * sizeof(*real));
 	for (uint32_t p = 0; p < f->nports; p++)

@@ -446,6 +446,12 @@ propose() {
 	dateline route f.net --torus-config f.torus.conf -q -o f.dls
 	propose --max-errors 2
 	[[ $(jq '.fabric.proposed | length' told.json) == 7 ]]
+	# What is no text is not written over.
+	printf 'cable S_0_0_0/1\n\0cable S_1_1_0/1\n' >sick
+	cp sick odd
+	fails propose
+	cmp sick odd
+	rm sick
 	# Without a time there is no rate.
 	touch -r now before
 	fails propose

@@ -53,16 +53,22 @@ static int propose_read(struct propose *p)
 	const char *path = p->r->propose;
 	FILE *from = fopen(path, "re");
 	size_t size = 1;
+	ssize_t len = 0;
 	int err = from || errno == ENOENT ? 0 : -errno;
 
 	p->list = calloc(size, 1);
 	if (!p->list)
 		err = -ENOMEM;
-	else if (from && getdelim(&p->list, &size, '\0', from) < 0 && !feof(from))
+	else if (from && (len = getdelim(&p->list, &size, '\0', from)) < 0 && !feof(from))
 		err = -errno;
 	if (from)
 		fclose(from);
-	return err ? dl_fail(p->log, err, "cannot read %s: %s", path, strerror(-err)) : 0;
+	if (err)
+		return dl_fail(p->log, err, "cannot read %s: %s", path, strerror(-err));
+	/* What is behind it would be lost when the list is written. */
+	return len > 0 && !p->list[len - 1] ?
+		       dl_fail(p->log, -EINVAL, "%s: a byte 0: expected text", path) :
+		       0;
 }
 
 /* What of a list can be avoided in this fabric.  0 or a negative errno, reported. */

@@ -10,7 +10,7 @@
  * added to them.
  *
  * Complexity: a look at all nodes for each entry, and a search over all ports; one for
- * each entry if something would be cut off.
+ * each entry if something would be cut off, and two more to find the smaller part.
  */
 #include "config.h"
 
@@ -167,21 +167,18 @@ struct avoid_search {
 	struct dl_route_avoided *out;
 	uint32_t *queue; /* switches that are reached, in this order */
 	bool *seen;	 /* by switch */
-	bool *whole;	 /* ... if nothing is avoided, from the same start */
+	bool *whole;	 /* ... if nothing is avoided, from the first one */
+	bool *tried;	 /* ... in any search for the largest part */
 	uint32_t n;
 };
 
-/* Reach switches from one that passes packets on. */
-static uint32_t avoid_reach(struct avoid_search *s)
+/* Reach switches from one that passes packets on; returns how many. */
+static uint32_t avoid_reach(struct avoid_search *s, uint32_t start)
 {
 	const struct dl_fabric *f = s->f;
-	uint32_t tail = 0, start = 0;
+	uint32_t tail = 0;
 
-	while (start < f->nswitches && (s->out->leaf[start] || !s->whole[start]))
-		start++;
 	memset(s->seen, 0, f->nswitches);
-	if (start == f->nswitches)
-		return 0;
 	s->seen[start] = true;
 	s->queue[tail++] = start;
 	for (uint32_t head = 0; head < tail; head++) {
@@ -199,6 +196,40 @@ static uint32_t avoid_reach(struct avoid_search *s)
 	return tail;
 }
 
+/* Whether all switches can still be reached; from any one, as cables lead both ways. */
+static bool avoid_holds(struct avoid_search *s)
+{
+	uint32_t start = 0;
+
+	while (start < s->f->nswitches && (s->out->leaf[start] || !s->whole[start]))
+		start++;
+	memset(s->seen, 0, s->f->nswitches);
+	return start < s->f->nswitches && avoid_reach(s, start) == s->n;
+}
+
+/* Reach the largest part that holds together: who is not in it is cut off. */
+static void avoid_reach_most(struct avoid_search *s)
+{
+	uint32_t most = 0, from = DL_NONE;
+
+	memset(s->tried, 0, s->f->nswitches);
+	for (uint32_t start = 0; start < s->f->nswitches; start++) {
+		uint32_t n;
+
+		if (s->tried[start] || s->out->leaf[start] || !s->whole[start])
+			continue;
+		n = avoid_reach(s, start);
+		for (uint32_t i = 0; i < n; i++)
+			s->tried[s->queue[i]] = true;
+		if (n > most) {
+			most = n;
+			from = start;
+		}
+	}
+	if (from != DL_NONE)
+		avoid_reach(s, from);
+}
+
 /* Take an entry out of use, or into use again. */
 static void avoid_set(struct avoid_search *s, const struct dl_route_avoided_item *item, bool avoid)
 {
@@ -210,19 +241,31 @@ static void avoid_set(struct avoid_search *s, const struct dl_route_avoided_item
 	s->out->cut[s->f->ports[item->port].peer] = avoid;
 }
 
+/* Is a switch cut off, or any port of an adapter? */
+static bool avoid_is_lost(const struct avoid_search *s, uint32_t node)
+{
+	const struct dl_fabric_node *n = &s->f->nodes[node];
+	bool lost = false;
+
+	for (unsigned int p = 1; p <= n->nports && !lost; p++) {
+		uint32_t sw = n->sw != DL_NONE ? n->sw :
+						 dl_fabric_peer_switch(s->f, n->first_port + p);
+
+		lost = sw != DL_NONE && !s->seen[sw] && s->whole[sw];
+	}
+	return lost;
+}
+
 /* What an entry that must stay in use would cut off. */
-static void avoid_count_lost(const struct avoid_search *s, struct dl_route_avoided_item *item)
+static void avoid_count_lost(struct avoid_search *s, struct dl_route_avoided_item *item)
 {
 	const struct dl_fabric *f = s->f;
-	uint32_t sw;
 
+	avoid_reach_most(s);
 	item->state = DL_ROUTE_AVOID_ONLY_WAY;
 	item->example = DL_NONE;
 	for (uint32_t node = 0; node < f->nnodes; node++) {
-		sw = dl_fabric_is_switch(f, node) ?
-			     f->nodes[node].sw :
-			     dl_fabric_peer_switch(f, f->nodes[node].first_port + 1);
-		if (sw == DL_NONE || s->seen[sw] || !s->whole[sw])
+		if (!avoid_is_lost(s, node))
 			continue;
 		item->switches += dl_fabric_is_switch(f, node);
 		item->adapters += !dl_fabric_is_switch(f, node);
@@ -239,7 +282,7 @@ static void avoid_try(struct avoid_search *s)
 	for (item = out->items; item < end; item++)
 		if (item->state == DL_ROUTE_AVOID_OUT)
 			avoid_set(s, item, true);
-	if (avoid_reach(s) == s->n)
+	if (avoid_holds(s))
 		return;
 	memset(out->cut, 0, s->f->nports);
 	memset(out->leaf, 0, s->f->nswitches);
@@ -247,7 +290,7 @@ static void avoid_try(struct avoid_search *s)
 		if (item->state != DL_ROUTE_AVOID_OUT)
 			continue;
 		avoid_set(s, item, true);
-		if (avoid_reach(s) == s->n)
+		if (avoid_holds(s))
 			continue;
 		avoid_count_lost(s, item);
 		avoid_set(s, item, false);
@@ -342,10 +385,10 @@ static int avoid_settle(struct dl_route_avoided *out, const struct dl_fabric *f)
 	s.queue = dl_arena_array(&out->arena, f->nswitches + 1ul, sizeof(*s.queue));
 	s.seen = dl_arena_array(&out->arena, f->nswitches + 1ul, sizeof(*s.seen));
 	s.whole = dl_arena_array(&out->arena, f->nswitches + 1ul, sizeof(*s.whole));
-	if (!s.queue || !s.seen || !s.whole)
+	s.tried = dl_arena_array(&out->arena, f->nswitches + 1ul, sizeof(*s.tried));
+	if (!s.queue || !s.seen || !s.whole || !s.tried)
 		return -ENOMEM;
-	memset(s.whole, true, f->nswitches);
-	s.n = avoid_reach(&s);
+	s.n = f->nswitches ? avoid_reach(&s, 0) : 0;
 	memcpy(s.whole, s.seen, f->nswitches);
 	avoid_try(&s);
 	return 0;

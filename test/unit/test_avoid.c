@@ -442,9 +442,42 @@ static void odd_names_can_be_listed(void **state)
 	grid_free(&g);
 }
 
+/* The last cable of a switch is the only way to it, not to all others. */
+static void the_smaller_part_is_cut_off(void **state)
+{
+	struct grid_fabric g = { .grid = { .radix = { 3, 3, 1 } }, .hosts = 2, .parallel = 1 };
+	struct dl_route_avoided *out;
+	struct dl_route_avoid *list;
+	unsigned int errors;
+	char text[512];
+
+	(void)state;
+	grid_build(&g);
+	for (uint32_t sw = 0; sw < g.fabric->nswitches; sw++) {
+		uint32_t node = g.fabric->switches[sw];
+
+		*text = '\0';
+		for (unsigned int p = 1; p <= g.fabric->nodes[node].nports; p++)
+			if (dl_fabric_joins_switches(g.fabric,
+						     g.fabric->nodes[node].first_port + p))
+				dl_text_append(text, sizeof(text), "cable \"%s\"/%u\n",
+					       dl_fabric_node_name(g.fabric, node), p);
+		assert_int_equal(avoid_read(text, &list, &errors), 0);
+		assert_int_equal(dl_route_avoid_resolve(list, g.fabric, &out), 0);
+		assert_int_equal(out->n, 4);
+		assert_int_equal(out->items[3].state, DL_ROUTE_AVOID_ONLY_WAY);
+		assert_int_equal(out->items[3].switches, 1);
+		assert_int_equal(out->items[3].adapters, 2);
+		dl_route_avoided_free(out);
+		dl_route_avoid_free(list);
+	}
+	grid_free(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_smaller_part_is_cut_off),
 		cmocka_unit_test(what_is_avoided_is_not_used),
 		cmocka_unit_test(odd_names_can_be_listed),
 		cmocka_unit_test(every_bad_line_is_named),

@@ -42,6 +42,7 @@ struct grow_plan {
 	struct grow_cable *cables;
 	uint32_t ncables, cables_cap;
 	uint32_t config, nsteps;
+	uint32_t lacking, lacks; /* a node of the last plane, and its port, for messages */
 };
 
 /* 0 or a negative errno, reported; release in either case. */

@@ -126,6 +126,27 @@ static int grow_add_column(struct grow_plan *p, uint32_t last, const uint32_t c[
 }
 
 /*
+ * A port for a new switch, like one of the last plane whose cable back is missing: the one by
+ * which the first plane leads back, or any that is free; 0: none.
+ */
+static unsigned int grow_free_port(const struct grow_plan *p, const struct dl_torus *t,
+				   uint32_t last, uint32_t node, const uint8_t *out, uint32_t n,
+				   unsigned int wanted)
+{
+	const struct dl_fabric_node *like = dl_fabric_switch_node(t->fabric, last);
+
+	for (unsigned int i = 0; i <= like->nports; i++) {
+		unsigned int num = i ? i : wanted;
+
+		if (num <= like->nports && !memchr(out, num, n) &&
+		    t->fabric->ports[like->first_port + num].peer == DL_NONE &&
+		    p->all->ports[p->all->nodes[node].first_port + num].peer == DL_NONE)
+			return num;
+	}
+	return 0;
+}
+
+/*
  * The cables that close a ring, from the last plane to the first, open; in their place
  * the column is put.  On a line it is put behind the last switch, by the port numbers
  * of the switch before.
@@ -145,13 +166,23 @@ static int grow_join_column(struct grow_plan *p, const struct dl_torus *t, uint3
 	out = dl_torus_group(t, from, plus);
 	n = dl_torus_group_size(t, from, plus);
 	back = dl_torus_group_size(t, last, dl_torus_opposite(plus));
-	for (uint32_t i = 0; !err && i < n && i < back; i++) {
-		uint32_t end = grow_port(f, last, out[i]), far = f->ports[end].peer;
+	for (uint32_t i = 0; !err && i < n; i++) {
+		uint32_t end = grow_port(f, last, out[i]), far;
+		unsigned int num = i < back ? in[i] : 0;
 
+		p->lacking = f->switches[last];
+		p->lacks = out[i];
+		if (out[i] > f->nodes[p->lacking].nports)
+			return -EBUSY;
+		far = f->ports[end].peer;
+		if (!num && far != DL_NONE)
+			num = grow_free_port(p, t, last, nodes[0], out, n, f->ports[far].num);
+		if (!num || (from != last && far != DL_NONE))
+			return -EBUSY;
 		if (far != DL_NONE)
 			f->ports[far].peer = f->ports[end].peer = DL_NONE;
 		for (int k = 0; !err && k < p->request->by; k++) {
-			err = dl_fabric_connect(f, end, f->nodes[nodes[k]].first_port + in[i]);
+			err = dl_fabric_connect(f, end, f->nodes[nodes[k]].first_port + num);
 			end = f->nodes[nodes[k]].first_port + out[i];
 		}
 		if (!err && far != DL_NONE)
@@ -409,9 +440,11 @@ int grow_plan_make(const struct tool *tool, const struct grow_request *r,
 	if (!err)
 		err = grow_list_cables(p);
 	if (err == -EBUSY || err == -EINVAL)
-		return dl_fail(&tool->log, -EINVAL,
-			       "a port that the last plane uses in %c is taken at another switch",
-			       'x' + r->dim);
+		return dl_fail(
+			&tool->log, -EINVAL,
+			"\"%s\" port %u, where the new plane would be connected in %c by the "
+			"ports of the plane before, is taken or not there",
+			dl_fabric_node_name(in->fabric, p->lacking), p->lacks, 'x' + r->dim);
 	return err;
 }
 

@@ -285,6 +285,67 @@ mended() {
 	same "work" <(printf '%s\n' "${lines[@]}") <(grep -v ' is 0x' told)
 }
 
+# last DIR: the number of the last step there.
+last() {
+	find "$1" -name '*.net' -printf '%f\n' | sort | tail -1 | sed 's/.net//'
+}
+
+@test "a growth of a fabric with failures: what has no other way, and rings that lack a switch" {
+	dateline gen 4 4 1 --fail-link 0,0,0:+x --fail-link 0,0,0:-x --fail-link 0,0,0:+y -q -o f
+	mkdir grown
+	touch grown/001.avoid grown/007.avoid grown/00{8,9}.{net,dls}
+	dateline grow f.net --torus-config f.torus.conf --dim y -q -o grown --json >grown.json
+	# Of (0,0,0) and its adapter with 30 others, both ways.
+	jq -e '.steps[0] | .avoid == [] and .pairs_interrupted == 120 and
+		(.interrupted | length) == 120' grown.json
+	jq -e '.steps[1] | (.avoid | length) == 1 and .pairs_interrupted == 0' grown.json
+	[[ $(grep -c 'empty the list' grown/steps.txt) == 1 && $(last grown) == 007 ]]
+	[[ $(cd grown && echo *.avoid) == '002.avoid 003.avoid 004.avoid' ]]
+	dateline gen 4 4 1 --parallel 2 --fail-switch 1,2,0 --fail-link '2,2,0:+y*1' -q -o f
+	dateline grow f.net --torus-config f.torus.conf --dim y -q -o lacks >steps || [[ $? == 1 ]]
+	dateline discover "lacks/$(last lacks).net" --torus-config lacks/after.torus.conf --json \
+		>found || [[ $? == 1 ]]
+	jq -e '.dims == [4, 5, 1] and .missing == [[1, 2, 0]] and .unplaced == [] and
+		.unused_cables == []' found
+}
+
+@test "a removal that would cut off what hangs on a switch that goes is refused" {
+	local net=$DL_TOP/conf/examples/torus-5x4x2-services.net
+
+	fails dateline grow "$net" --dim x --by -1 -q -o gone 2>errors
+	grep -q '6 nodes are connected to no switch of the rest: .*"login1 HCA-1"' errors
+	grep -q 'step 11 would cut these off' errors
+}
+
+@test "a growth of a line whose end has no such port free is refused" {
+	# Adapters of the last switches are where others lead on.
+	dateline gen 4 4 1 --mesh y -q -o f
+	sed -i '/^Switch.*"S_2_3_0"/,/^$/s/^\[5\]/[3]/; s/"S_2_3_0"\[5\]/"S_2_3_0"[3]/' f.net
+	fails dateline grow f.net --torus-config f.torus.conf --dim y -q -o grown 2>errors
+	grep -q '"S_2_3_0" port 3, where the new plane .* is taken' errors
+}
+
+# By some way round a failed cable.
+@test "a removal: what packets pass is avoided before it goes" {
+	local i before now port
+
+	dateline gen 3 4 2 --mesh z --fail-link 0,0,0:+y --fail-link 2,0,0:+y -q -o f
+	dateline grow f.net --torus-config f.torus.conf --dim y --by -1 -q -o gone --json >gone.json
+	jq -e '.steps[-1].switches == 18 and all(.steps[]; .cut_off == [] or .avoid == [])' gone.json
+	for i in $(jq '.steps[] | select(.unplug + .move != [] and .cut_off == []) | .step' gone.json); do
+		printf -v before %03d $((i - 1))
+		printf -v now %03d "$i"
+		[[ -e gone/$now.avoid ]] || : >"gone/$now.avoid"
+		dateline route "gone/$before.dls" --avoid "gone/$now.avoid" -q -o without.dls
+		for port in $(jq -r --argjson i "$i" '.steps[$i - 1] | (.unplug[] | .from, .to),
+			(.move[] | .from, .stays) | "\(.name)/\(.port)"' gone.json); do
+			dateline path without.dls --through "$port" --json --top 1000000
+		done >paths
+		# But for those of the switches that go.
+		jq -e -s 'all(.[].through.paths[] | .from.name + .to.name; test("S_[0-9]_3_"))' paths
+	done
+}
+
 # New switches come with GUIDs and names of their own.
 @test "a step of growth, beside what was really cabled" {
 	local real='s/d100\(....\)03/e41d\103/g; s/S_\([0-9]\)_\([0-9]\)_3/leaf-\1\2/g'

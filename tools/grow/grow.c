@@ -63,7 +63,8 @@ static const struct tool_usage usage = {
 #define TO PORT("to.")
 #define STAYS PORT("stays.")
 
-static void grow_print_step(const json_t *step, FILE *to)
+/* `listed`: the list of what to avoid is that of the step before. */
+static void grow_print_step(const json_t *step, bool listed, FILE *to)
 {
 	tool_print(to, step, "step {step}:");
 	if (tool_true_at(step, "configuration"))
@@ -72,6 +73,8 @@ static void grow_print_step(const json_t *step, FILE *to)
 	if (json_array_size(tool_at(step, "avoid")))
 		fprintf(to, "    by the list %03u.avoid; wait until safe to unplug\n",
 			(unsigned int)tool_int_at(step, "step"));
+	else if (listed)
+		fprintf(to, "  empty the list of what to avoid\n");
 	tool_print(to, step,
 		   "{*place}  place \"{}\"\n{/}"
 		   "{*unplug}  unplug " FROM " - " TO "\n{/}"
@@ -98,6 +101,7 @@ static void grow_print(const json_t *document, FILE *to)
 {
 	const json_t *step;
 	size_t i, interrupting = 0;
+	bool listed = false;
 
 	json_array_foreach(tool_at(document, "steps"), i, step)
 		interrupting += tool_int_at(step, "pairs_interrupted") > 0;
@@ -107,7 +111,13 @@ static void grow_print(const json_t *document, FILE *to)
 		fprintf(to, "pairs are interrupted for a moment in %zu of them\n", interrupting);
 	else
 		fprintf(to, "no pair is interrupted\n");
-	json_array_foreach(tool_at(document, "steps"), i, step) grow_print_step(step, to);
+	json_array_foreach(tool_at(document, "steps"), i, step)
+	{
+		grow_print_step(step, listed, to);
+		listed = json_array_size(tool_at(step, "avoid"));
+	}
+	if (listed)
+		fprintf(to, "at the end:\n  empty the list of what to avoid\n");
 }
 
 /* Is each step safe, and does nobody have to reconnect? */

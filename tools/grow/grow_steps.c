@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "dateline/transition.h"
 #include "grow.h"
 #include "tools/transition.h"
 
@@ -108,10 +110,9 @@ static int grow_discover(struct grow_walk *w, uint32_t state, struct grow_now *n
 				       &next->torus);
 }
 
-static int grow_route(struct grow_walk *w, const char *avoid, struct grow_now *n)
+/* What of a list a fabric can do without; NULL of an empty one. */
+static int grow_resolve(const char *avoid, const struct dl_fabric *f, struct dl_route_avoided **out)
 {
-	struct dl_route_options o = w->p->request->options;
-	struct dl_route_avoided *avoided = NULL;
 	struct dl_route_avoid *list = NULL;
 	FILE *from = avoid && *avoid ? fmemopen((void *)avoid, strlen(avoid), "r") : NULL;
 	int err = from ? dl_route_avoid_read_stream(from, "avoid", NULL, &list) : 0;
@@ -119,14 +120,23 @@ static int grow_route(struct grow_walk *w, const char *avoid, struct grow_now *n
 	if (from)
 		fclose(from);
 	if (!err && list)
-		err = dl_route_avoid_resolve(list, n->fabric, &avoided);
+		err = dl_route_avoid_resolve(list, f, out);
+	dl_route_avoid_free(list);
+	return err;
+}
+
+static int grow_route(struct grow_walk *w, const char *avoid, struct grow_now *n)
+{
+	struct dl_route_options o = w->p->request->options;
+	struct dl_route_avoided *avoided = NULL;
+	int err = grow_resolve(avoid, n->fabric, &avoided);
+
 	o.avoid = avoided;
 	if (!err)
 		err = dl_route(n->torus, n->config, &o, NULL, &n->routed);
 	if (!err)
 		err = dl_route_tree_group_all(n->routed.tree, n->routed.tables);
 	dl_route_avoided_free(avoided);
-	dl_route_avoid_free(list);
 	return err;
 }
 
@@ -197,27 +207,57 @@ static json_t *grow_names(const struct dl_fabric *in, const struct dl_fabric *no
 	return list;
 }
 
-/* Cables between switches that stay: they are avoided before they go. */
+/* Is a cable between switches unplugged, of which `after` has both, or any? */
+static bool grow_leaves(const struct grow_plan *p, const struct grow_cable *c, uint32_t was,
+			uint32_t is, const struct dl_fabric *after, bool any)
+{
+	const struct dl_fabric *f = p->all;
+	uint32_t a = f->ports[c->a].node, b = f->ports[c->b].node;
+
+	return grow_goes(c, was, is) && dl_fabric_is_switch(f, a) && dl_fabric_is_switch(f, b) &&
+	       (any || (dl_fabric_find_guid(after, f->nodes[a].guid) != DL_NONE &&
+			dl_fabric_find_guid(after, f->nodes[b].guid) != DL_NONE));
+}
+
+/* By the end that goes, if one does: another cable may come at the other end. */
+static void grow_print_cable(const struct dl_fabric *f, const struct grow_cable *c,
+			     const struct dl_fabric *after, FILE *to)
+{
+	bool stays = dl_fabric_find_guid(after, f->nodes[f->ports[c->b].node].guid) != DL_NONE;
+	const struct dl_fabric_port *end = &f->ports[stays ? c->a : c->b];
+
+	fprintf(to, "cable 0x%016" PRIx64 "/%u\n", f->nodes[end->node].guid, end->num);
+}
+
+/*
+ * Cables between switches that stay are avoided before they go, unless they are the only way;
+ * with `all`, those of switches that go, too, so that nothing passes these.
+ */
 static int grow_avoid(const struct grow_walk *w, uint32_t was, uint32_t is,
-		      const struct dl_fabric *after, char **out, json_t *lines)
+		      const struct dl_fabric *after, bool all, char **out, json_t *lines)
 {
 	const struct grow_plan *p = w->p;
-	const struct dl_fabric *f = p->all;
+	struct dl_route_avoided *avoided = NULL;
+	char *list = NULL;
 	size_t len;
-	FILE *to = dl_memory_open(out, &len);
+	uint32_t n = 0;
+	FILE *to = dl_memory_open(&list, &len);
+	int err;
 
-	for (uint32_t i = 0; to && i < p->ncables; i++) {
-		const struct grow_cable *c = &p->cables[i];
-		uint32_t a = f->ports[c->a].node, b = f->ports[c->b].node;
-
-		if (!grow_goes(c, was, is) || !dl_fabric_is_switch(f, a) ||
-		    !dl_fabric_is_switch(f, b) ||
-		    dl_fabric_find_guid(after, f->nodes[a].guid) == DL_NONE ||
-		    dl_fabric_find_guid(after, f->nodes[b].guid) == DL_NONE)
+	for (uint32_t i = 0; to && i < p->ncables; i++)
+		if (grow_leaves(p, &p->cables[i], was, is, after, all))
+			grow_print_cable(p->all, &p->cables[i], after, to);
+	err = !to || fclose(to) ? -ENOMEM : grow_resolve(list, w->now.fabric, &avoided);
+	free(list);
+	to = err ? NULL : dl_memory_open(out, &len);
+	for (uint32_t i = 0; to && avoided && i < p->ncables; i++) {
+		if (!grow_leaves(p, &p->cables[i], was, is, after, all) ||
+		    avoided->items[n++].state != DL_ROUTE_AVOID_OUT)
 			continue;
-		fprintf(to, "cable 0x%016" PRIx64 "/%u\n", f->nodes[a].guid, f->ports[c->a].num);
-		json_array_append_new(lines, grow_cable_json(f, c));
+		grow_print_cable(p->all, &p->cables[i], after, to);
+		json_array_append_new(lines, grow_cable_json(p->all, &p->cables[i]));
 	}
+	dl_route_avoided_free(avoided);
 	return !to || fclose(to) ? -ENOMEM : 0;
 }
 
@@ -253,6 +293,13 @@ static void grow_count_sls(const struct dl_tables *a, const struct dl_tables *b,
 					 (json_int_t)n, "switch_sl_changes", (json_int_t)own));
 }
 
+static void grow_add_interrupted(json_t *step, json_t *pairs, json_int_t n)
+{
+	json_object_set_new(step, "pairs_interrupted",
+			    json_integer(tool_int_at(step, "pairs_interrupted") + n));
+	json_array_extend(json_object_get(step, "interrupted"), pairs);
+}
+
 /* The change from one set of tables to the next into the step's counts. */
 static int grow_judge(const struct dl_tables *old, const struct dl_tables *new, json_t *step)
 {
@@ -267,17 +314,23 @@ static int grow_judge(const struct dl_tables *old, const struct dl_tables *new, 
 	json_object_set_new(step, "safe",
 			    json_boolean(tool_true_at(step, "safe") &&
 					 tool_true_at(phased, "safe")));
-	json_object_set_new(step, "pairs_interrupted",
-			    json_integer(tool_int_at(step, "pairs_interrupted") +
-					 tool_int_at(phased, "pairs_interrupted")));
-	json_array_extend(json_object_get(step, "interrupted"),
-			  json_object_get(phased, "interrupted"));
+	grow_add_interrupted(step, json_object_get(phased, "interrupted"),
+			     tool_int_at(phased, "pairs_interrupted"));
 	if (json_array_size(tool_at(phased, "reconnect_hosts")))
 		json_object_set_new(step, "reconnect_pairs",
 				    json_integer(tool_int_at(step, "reconnect_pairs") +
 						 tool_int_at(phased, "reconnect_pairs")));
 	json_decref(d);
 	return 0;
+}
+
+/* A file of an earlier plan in the directory.  Whether there was one. */
+static bool grow_remove(const struct grow_walk *w, uint32_t n, const char *kind)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%03u.%s", w->p->request->out, n, kind);
+	return !unlink(path);
 }
 
 static int grow_write(struct grow_walk *w, uint32_t n, const char *avoid)
@@ -290,6 +343,8 @@ static int grow_write(struct grow_walk *w, uint32_t n, const char *avoid)
 	snprintf(name, sizeof(name), "%03u.avoid", n);
 	if (avoid && *avoid)
 		err = tool_write(w->tool, dir, name, to, fputs(avoid, to) < 0 ? -EIO : 0);
+	else
+		grow_remove(w, n, "avoid");
 	snprintf(name, sizeof(name), "%03u.net", n);
 	if (!err)
 		err = tool_write(w->tool, dir, name, to,
@@ -304,20 +359,138 @@ static int grow_write(struct grow_walk *w, uint32_t n, const char *avoid)
 	return err;
 }
 
+/* ---- what is unplugged all the same ---------------------------------------- */
+
+/* A copy of tables without the entries that lead across what goes. */
+static int grow_without(const struct dl_tables *t, const struct dl_fabric_match *after,
+			struct dl_tables **out)
+{
+	const struct dl_fabric *f = t->fabric;
+	int err = dl_transition_copy(t, t, out);
+
+	for (uint32_t s = 0; !err && s < f->nswitches; s++) {
+		const struct dl_fabric_node *n = dl_fabric_switch_node(f, s);
+		uint8_t *row = &(*out)->lft[s * (size_t)t->stride];
+
+		for (uint32_t lid = 1; lid <= t->top_lid; lid++)
+			if (row[lid] && row[lid] <= n->nports &&
+			    !dl_fabric_match_has_cable(after, n->first_port + row[lid]))
+				row[lid] = DL_TABLES_NO_PORT;
+	}
+	return err;
+}
+
+/* Pairs of all end ports of a switch that stay with a LID. */
+static void grow_name_pairs(const struct dl_fabric_match *after, uint32_t sw, uint32_t to,
+			    json_t *pairs)
+{
+	const struct dl_fabric *f = after->from;
+	const struct dl_fabric_node *n = dl_fabric_switch_node(f, sw);
+
+	for (unsigned int p = 0; p <= n->nports; p++) {
+		uint32_t from = dl_fabric_end_at(f, n, p);
+
+		if (from != DL_NONE && from != to && f->ports[from].lid &&
+		    after->node[f->ports[from].node] != DL_NONE)
+			json_array_append_new(
+				pairs, json_pack("{s:o, s:o}", "from",
+						 tool_json_node(f, f->ports[from].node), "to",
+						 tool_json_node(f, f->ports[to].node)));
+	}
+}
+
+/* Pairs that stay, and whose packets cross what goes. */
+static int grow_find_broken(const struct dl_tables *t, const struct dl_fabric *next, json_t *pairs)
+{
+	const struct dl_fabric *f = t->fabric;
+	struct dl_tables_paths *whole = NULL, *broken = NULL;
+	struct dl_fabric_match after;
+	struct dl_tables *left = NULL;
+	int err = dl_fabric_match(f, next, &after);
+
+	if (!err)
+		err = grow_without(t, &after, &left);
+	if (!err)
+		err = dl_tables_paths_new(t, &whole);
+	if (!err)
+		err = dl_tables_paths_new(left, &broken);
+	for (uint32_t lid = 1; !err && lid <= f->top_lid; lid++) {
+		uint32_t to = f->lid_port[lid];
+
+		if (to == DL_NONE || after.node[f->ports[to].node] == DL_NONE)
+			continue;
+		dl_tables_paths_to(whole, lid);
+		dl_tables_paths_to(broken, lid);
+		for (uint32_t sw = 0; sw < f->nswitches; sw++)
+			if (dl_tables_paths_arrive(whole, sw) &&
+			    !dl_tables_paths_arrive(broken, sw))
+				grow_name_pairs(&after, sw, to, pairs);
+	}
+	dl_tables_paths_free(whole);
+	dl_tables_paths_free(broken);
+	dl_tables_free(left);
+	dl_fabric_match_release(&after);
+	return err;
+}
+
 /* ---- one step ------------------------------------------------------------ */
 
-/* The tables while the list is in force, before anything is unplugged. */
-static int grow_take_out(struct grow_walk *w, const char *avoid, json_t *step)
+/*
+ * The tables before anything is unplugged, while as little is avoided as does; for pairs
+ * whose packets cross what goes all the same, there is no other way.
+ */
+static int grow_take_out(struct grow_walk *w, uint32_t was, uint32_t is,
+			 const struct dl_fabric *after, char **avoid, json_t *step)
 {
 	struct dl_route_result before = w->now.routed;
-	int err;
+	json_t *pairs = NULL;
+	bool listed = false;
+	int err = 0;
 
 	w->now.routed = (struct dl_route_result){ 0 };
-	err = grow_route(w, avoid, &w->now);
-	if (!err)
+	for (unsigned int all = 0; !err && all < 2 && (!all || json_array_size(pairs)); all++) {
+		json_t *lines = json_array();
+
+		dl_route_result_release(&w->now.routed);
+		json_decref(pairs);
+		pairs = json_array();
+		free(*avoid);
+		err = grow_avoid(w, was, is, after, all, avoid, lines);
+		json_object_set_new(step, "avoid", lines);
+		listed = !err && (**avoid || (w->avoid && *w->avoid));
+		if (listed)
+			err = grow_route(w, *avoid, &w->now);
+		if (!err)
+			err = grow_find_broken((listed ? &w->now.routed : &before)->tables, after,
+					       pairs);
+	}
+	if (!err && listed)
 		err = grow_judge(before.tables, w->now.routed.tables, step);
-	dl_route_result_release(&before);
+	if (listed) {
+		dl_route_result_release(&before);
+	} else {
+		dl_route_result_release(&w->now.routed);
+		w->now.routed = before;
+	}
+	if (!err)
+		grow_add_interrupted(step, pairs, json_array_size(pairs));
+	json_decref(pairs);
 	return err;
+}
+
+/* What hangs on switches that go would be cut off by them. */
+static int grow_check_whole(const struct grow_walk *w, uint32_t n, const struct dl_fabric *f)
+{
+	const struct dl_fabric_part o = { .from = DL_NONE, .level = DL_LOG_ERROR };
+	struct dl_fabric *part = NULL;
+	int lost = dl_fabric_main_part(f, &o, &w->tool->log, &part);
+
+	dl_fabric_free(part);
+	if (lost > 0)
+		lost = dl_fail(&w->tool->log, -EINVAL,
+			       "step %u would cut these off: connect them to switches that stay",
+			       n);
+	return lost;
 }
 
 static int grow_take_step(struct grow_walk *w, uint32_t n, json_t *step)
@@ -326,15 +499,13 @@ static int grow_take_step(struct grow_walk *w, uint32_t n, json_t *step)
 	uint32_t was = grow_state(p, n - 1), is = grow_state(p, n);
 	bool changes = grow_grid(p, was) != grow_grid(p, is);
 	struct grow_now next = { 0 };
-	json_t *lines = json_array();
 	char *avoid = NULL;
 	int err = grow_fabric(p, is, &next.fabric);
 
 	if (!err)
-		err = grow_avoid(w, was, is, next.fabric, &avoid, lines);
-	json_object_set_new(step, "avoid", lines);
-	if (!err && (*avoid || (w->avoid && *w->avoid)))
-		err = grow_take_out(w, avoid, step);
+		err = grow_check_whole(w, n, next.fabric);
+	if (!err)
+		err = grow_take_out(w, was, is, next.fabric, &avoid, step);
 	if (!err)
 		err = grow_discover(w, is, &next);
 	if (!err)
@@ -390,6 +561,10 @@ int grow_steps(struct tool *tool, struct grow_plan *p, const struct tool_input *
 		json_array_append_new(steps, step);
 	}
 	dl_progress(&tool->log, "routing", " steps", 1, 1);
+	for (uint32_t n = p->nsteps + 1; !err && grow_remove(&w, n, "net"); n++) {
+		grow_remove(&w, n, "dls");
+		grow_remove(&w, n, "avoid");
+	}
 	if (!err)
 		*out = json_pack("{s:s#, s:i, s:o, s:o, s:o}", "dim", &"xyz"[p->request->dim],
 				 (size_t)1, "by", p->request->by, "from",

@@ -325,6 +325,19 @@ last() {
 	grep -q '"S_2_3_0" port 3, where the new plane .* is taken' errors
 }
 
+@test "a growth of a snapshot keeps its mode and its ties" {
+	local how
+
+	dateline gen 4 4 1 -q -o f
+	for how in '--mode any-sl' '--ties balanced'; do
+		# shellcheck disable=SC2086 # two words
+		dateline route f.net --torus-config f.torus.conf --multicast all $how -q -o f.dls
+		dateline grow f.dls --dim y -q -o grown --json >grown.json || [[ $? == 1 ]]
+		dateline diff f.dls grown/000.dls
+	done
+	grep -q '^ties balanced' grown/after.torus.conf
+}
+
 # By some way round a failed cable.
 @test "a removal: what packets pass is avoided before it goes" {
 	local i before now port

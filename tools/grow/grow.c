@@ -2,6 +2,8 @@
 /* `dateline grow`: the steps by which a dimension grows or shrinks by a plane. */
 #include "config.h"
 
+#include <string.h>
+
 #include "grow.h"
 #include "tools/transition.h"
 
@@ -16,8 +18,8 @@ static const struct dl_setting options[] = {
 	  .doc = "So many planes (1); a negative number removes the last ones" },
 	{ "columns", DL_SETTING_NUMBER, MEMBER(columns), .min = 1, .max = MAX_COLUMNS, .arg = "N",
 	  .doc = "Rings that are recabled in one step (1)" },
-	{ "mode", DL_SETTING_WORD, MEMBER(options.mode), .words = "classic proven any-sl",
-	  .arg = "proven|any-sl", .doc = "The mode of routing (proven)" },
+	{ "mode", DL_SETTING_WORD, MEMBER(mode), .words = "classic proven any-sl",
+	  .arg = "proven|any-sl", .doc = "The mode of routing (the snapshot's, or proven)" },
 	{ "output", DL_SETTING_BORROW, MEMBER(out), .key = 'o', .arg = "DIR",
 	  .doc = "The directory for the steps" },
 	{ 0 }
@@ -31,7 +33,7 @@ static void grow_check_options(const struct argp_state *state, void *to)
 		argp_error(state, "-o DIR is needed");
 	if (!r->by)
 		argp_error(state, "--by 0 changes nothing");
-	if (r->options.mode == DL_ROUTE_CLASSIC)
+	if (r->mode == DL_ROUTE_CLASSIC)
 		argp_error(state, "--mode: classic mode refuses the fabrics in between");
 }
 
@@ -135,9 +137,20 @@ static bool grow_is_good(const json_t *document)
 	return true;
 }
 
+/* As the fabric is routed now, by its snapshot, unless options say how. */
+static void grow_follow_snapshot(struct grow_request *r, const struct tool_input *in)
+{
+	const char *mode = in->snapshot.about.mode;
+
+	if (r->mode < 0)
+		r->mode = strcmp(mode, "any-sl") ? DL_ROUTE_PROVEN : DL_ROUTE_ANY_SL;
+	r->options.mode = r->mode;
+	in->config->balanced_ties |= strstr(mode, "-balanced") != NULL;
+}
+
 int tool_cmd_grow(struct tool *tool, int argc, char **argv)
 {
-	struct grow_request r = { .dim = 2, .by = 1, .columns = 1 };
+	struct grow_request r = { .dim = 2, .by = 1, .columns = 1, .mode = -1 };
 	struct grow_plan plan = { 0 };
 	json_t *document = NULL;
 	struct tool_input in;
@@ -148,10 +161,12 @@ int tool_cmd_grow(struct tool *tool, int argc, char **argv)
 	dl_route_options_init(&r.options);
 	r.options.clock = dl_clock_monotonic;
 	tool_options(tool, &usage, argc, argv, &r);
-	r.input.one_vl = r.options.mode == DL_ROUTE_ANY_SL;
+	r.input.one_vl = r.mode == DL_ROUTE_ANY_SL;
 	err = tool_input_read(tool, &r.input, TOOL_INPUT_PART, &in);
 	if (!err)
 		err = dl_fabric_assign_lids(in.fabric, 0);
+	if (!err)
+		grow_follow_snapshot(&r, &in);
 	if (!err)
 		err = grow_plan_make(tool, &r, &in, &plan);
 	snprintf(path, sizeof(path), "%s/steps.txt", r.out);

@@ -23,7 +23,8 @@ struct grow_request {
 	struct tool_input_options input;
 	struct dl_route_options options;
 	unsigned int dim;
-	int by; /* planes; negative: a removal */
+	signed char mode; /* -1: not said */
+	int by;		  /* planes; negative: a removal */
 	unsigned int columns;
 	const char *out;
 };

@@ -264,7 +264,9 @@ static int weigh_search_from(struct weigh *w, struct weigh_plan *plan, struct we
 
 	plan->spare = true;
 	err = weigh_try(w, plan, best, bounds);
-	for (unsigned int round = 0; !err && round < ROUNDS && weigh_escalate(w, plan); round++)
+	/* Without more cables, what took too long already takes longer still. */
+	for (unsigned int round = 0;
+	     !err && plan->load < INFINITY && round < ROUNDS && weigh_escalate(w, plan); round++)
 		err = weigh_try(w, plan, best, bounds);
 	plan->nout = nout;
 	plan->spare = false;
@@ -290,7 +292,7 @@ static int weigh_search(struct weigh *w, struct weigh_plan *best)
 	if (!err)
 		err = weigh_try(w, &plan, best, true);
 	plan.alike = false;
-	if (!err)
+	if (!err && plan.load < INFINITY)
 		err = weigh_search_from(w, &plan, best, true);
 	plan.nout = 0;
 	return err ? err : weigh_search_from(w, &plan, best, false);

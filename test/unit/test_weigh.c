@@ -426,9 +426,43 @@ static void a_slow_cable_on_a_ring_is_weighed(void **state)
 	grid_free(&g);
 }
 
+static uint32_t times_late;
+
+/* Each repair begins, and is late at once. */
+static double late_clock(void)
+{
+	return 1e3 * ++times_late;
+}
+
+/* Where repairs take too long without the slow cables, that is tried once. */
+static void what_takes_too_long_is_not_tried_again(void **state)
+{
+	struct grid_fabric g = { .grid = { .radix = { 5, 5, 1 } }, .hosts = 1, .parallel = 1 };
+	struct test_random r = { seed, 0 };
+	struct dl_route_options o;
+	struct dl_route_result out;
+	struct dl_torus *t;
+
+	(void)state;
+	grid_build(&g);
+	grid_seed(&g, 0, true);
+	assert_int_equal(dl_torus_discover(g.fabric, &g.config, NULL, &t), 0);
+	for (uint32_t p = 0; p < g.fabric->nports; p++)
+		set_speed(g.fabric, p, DL_FABRIC_HDR, test_random(&r, 8) ? 4 : 1);
+	dl_route_options_init(&o);
+	o.clock = late_clock;
+	assert_int_equal(dl_route(t, &g.config, &o, NULL, &out), 0);
+	print_message("%u looks at the clock\n", times_late);
+	assert_true(times_late < 200);
+	dl_route_result_release(&out);
+	dl_torus_free(t);
+	grid_free(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_takes_too_long_is_not_tried_again),
 		cmocka_unit_test(turns_share_by_rate),
 		cmocka_unit_test(a_slow_cable_on_a_ring_is_weighed),
 		cmocka_unit_test(no_speeds_make_it_worse),

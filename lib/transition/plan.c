@@ -187,7 +187,7 @@ static int adopt_maps(struct dl_tables *t, const struct dl_tables *to, uint32_t 
 	return 0;
 }
 
-/* Entries of one switch that differ; returns how many of them had a path. */
+/* Entries of one switch that differ; returns how many of them have a port before and after. */
 static uint64_t close_entries(struct dl_tables *closed, const struct dl_tables *held,
 			      const struct dl_tables *to, uint32_t s)
 {
@@ -196,7 +196,8 @@ static uint64_t close_entries(struct dl_tables *closed, const struct dl_tables *
 
 	for (uint32_t lid = dl_tables_next_change(held, to, s, 0); lid < held->stride;
 	     lid = dl_tables_next_change(held, to, s, lid + 1)) {
-		n += row[lid] != DL_TABLES_NO_PORT;
+		n += row[lid] != DL_TABLES_NO_PORT &&
+		     dl_tables_lft(to, s, lid) != DL_TABLES_NO_PORT;
 		row[lid] = DL_TABLES_NO_PORT;
 	}
 	return n;
@@ -452,7 +453,7 @@ void dl_transition_spare(struct dl_transition *t)
 			if (held[lid] > n->nports || dl_fabric_in_use(f, n, held[lid]))
 				continue;
 			row[lid] = held[lid];
-			t->entries_closed--;
+			t->entries_closed -= dl_tables_lft(t->opened, s, lid) != DL_TABLES_NO_PORT;
 		}
 	}
 	t->writes_close = count_writes(t->held, t->closed);

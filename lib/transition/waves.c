@@ -294,8 +294,8 @@ static int waves_move_rest(struct waves *w, uint32_t i, bool shut)
 		w->ready[left++] =
 			(struct dl_verify_move){ k, shut ? DL_TABLES_NO_PORT : e[k].goal, 0 };
 		w->closed[i][k] |= shut;
+		w->out->entries_closed += shut && e[k].goal != DL_TABLES_NO_PORT;
 	}
-	w->out->entries_closed += shut ? left : 0;
 	return left ? dl_waves_move(w, i, w->ready, left) : 1;
 }
 

@@ -34,17 +34,20 @@ enum waves_groups {
 	WAVES_EMPTY   /* no ports stay, until after the entries */
 };
 
-/* A step of one barrier, if there is anything to write. */
+/* A step of one barrier, if there is anything to write; or a wait. */
 static int waves_plain_step(struct waves *w, enum dl_transition_kind kind, uint64_t entries,
 			    uint64_t writes, bool drain)
 {
-	struct dl_transition_step *step = entries ? dl_waves_step(w, kind) : NULL;
+	struct dl_transition_step *step;
 
+	if (!entries && kind != DL_TRANSITION_WAIT)
+		return 0;
+	step = dl_waves_step(w, kind);
 	if (!step)
-		return entries ? -ENOMEM : 0;
+		return -ENOMEM;
 	step->entries = entries;
 	step->writes = writes;
-	step->barriers = 1;
+	step->barriers = entries != 0;
 	step->drain = drain;
 	w->out->needs_drain |= drain;
 	return 0;
@@ -52,20 +55,38 @@ static int waves_plain_step(struct waves *w, enum dl_transition_kind kind, uint6
 
 /* ---- groups, and what waves cannot do ------------------------------------------- */
 
+/* Entries and ports of groups that differ. */
+static uint64_t waves_differences(const struct dl_tables *a, const struct dl_tables *b)
+{
+	uint64_t n = dl_transition_mask_ports(a, b) + dl_transition_mask_ports(b, a);
+
+	for (uint32_t s = 0; s < a->fabric->nswitches; s++)
+		for (uint32_t lid = dl_tables_next_change(a, b, s, 0); lid < a->stride;
+		     lid = dl_tables_next_change(a, b, s, lid + 1))
+			n++;
+	return n;
+}
+
 /* Close, drain, open, each in any order. */
 static int waves_phases(struct waves *w, struct dl_transition *t)
 {
-	uint64_t shut = t->entries_closed + t->mask_ports_closed;
+	uint64_t opened = waves_differences(t->closed, t->opened);
 	int err = dl_transition_check_phases(t, &w->out->safe);
 
 	if (!err)
 		err = dl_transition_interrupted(t, w->out);
 	if (!err)
-		err = waves_plain_step(w, DL_TRANSITION_CLOSE, shut, t->writes_close, true);
+		err = waves_plain_step(w, DL_TRANSITION_CLOSE,
+				       waves_differences(t->held, t->closed), t->writes_close,
+				       true);
+	/* Where nothing is closed, packets that had passed a cable which has gone leave first. */
+	if (!err && !w->out->nsteps && (t->orphans.n || t->history.nearlier) &&
+	    (t->maps_changed || opened))
+		err = waves_plain_step(w, DL_TRANSITION_WAIT, 0, 0, true);
 	if (!err && t->maps_changed)
 		err = waves_plain_step(w, DL_TRANSITION_MAPS, t->maps_changed, 0, false);
 	if (!err)
-		err = waves_plain_step(w, DL_TRANSITION_OPEN, shut, t->writes_open, false);
+		err = waves_plain_step(w, DL_TRANSITION_OPEN, opened, t->writes_open, false);
 	w->out->in_phases = true;
 	w->out->entries_closed = t->entries_closed;
 	w->out->mask_ports_closed = t->mask_ports_closed;

@@ -114,6 +114,17 @@ rm ring/dateline-psl.dump
 judged 1 'loop found' 'yes' ring
 said '.sl_known == false and (.cycle | length > 2)'
 
+# A group that goes round makes a loop by itself: path SLs are no way out.
+tables round 5 1 1 -- --mode any-sl
+sed -i 's/^0xC000 : /&0x001  0x002  /' round/opensm.mcfdbs
+judged 1 'loop found' 'yes' round --sl 0
+runs=$((runs + 1))
+"$dateline" verify round --sl 0 --explain | tr '\n' ' ' >explained
+if grep -qi 'use mode any-sl' out.txt explained || ! grep -q 'multicast tables make this loop' explained; then
+	echo "FAILED: what is advised for a group that goes round: $(cat explained)"
+	failed=$((failed + 1))
+fi
+
 # Nothing to judge is no proof.
 "$dateline" gen 1 1 1 --hosts 0 -q -o none
 "$dateline" route none.net -q -o none.d

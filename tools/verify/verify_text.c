@@ -156,6 +156,17 @@ static void print_condition(const json_t *d, FILE *to)
 		fprintf(to, ", if packets may carry any SL");
 }
 
+/* Which kinds of packets take part: bit 0 unicast, bit 1 multicast. */
+static unsigned int kinds_of(const json_t *cycle)
+{
+	unsigned int kinds = 0;
+	const json_t *step;
+	size_t i;
+
+	json_array_foreach(cycle, i, step) kinds |= is_multicast(tool_at(step, "packet")) ? 2 : 1;
+	return kinds;
+}
+
 static void print_loop(const json_t *d, FILE *to)
 {
 	const json_t *cycle = tool_at(d, "cycle");
@@ -172,7 +183,7 @@ static void print_loop(const json_t *d, FILE *to)
 	fputc('\n', to);
 	tool_print(to, d, "{*missing}  missing: {what}; to get it: {command}\n{/}");
 	verify_print_cycle(cycle, to);
-	if (n && is_verdict(d, "loop found") && verify_sl_of(d) != SL_PATH)
+	if (n && is_verdict(d, "loop found") && verify_sl_of(d) != SL_PATH && kinds_of(cycle) != 2)
 		fprintf(to, "use mode any-sl, or make applications use path SLs (--explain says "
 			    "more)\n");
 }
@@ -199,17 +210,6 @@ static void draw_loop(const json_t *d, FILE *to)
 		    "the fabric may run well for weeks before it happens.\n");
 }
 
-/* Which kinds of packets take part: bit 0 unicast, bit 1 multicast. */
-static unsigned int kinds_of(const json_t *cycle)
-{
-	unsigned int kinds = 0;
-	const json_t *step;
-	size_t i;
-
-	json_array_foreach(cycle, i, step) kinds |= is_multicast(tool_at(step, "packet")) ? 2 : 1;
-	return kinds;
-}
-
 static void advise_loop(const json_t *d, FILE *to)
 {
 	unsigned int kinds = kinds_of(tool_at(d, "cycle"));
@@ -224,7 +224,7 @@ static void advise_loop(const json_t *d, FILE *to)
 				    "do close the loop.\n");
 		return;
 	}
-	if (verify_sl_of(d) != SL_PATH) {
+	if (verify_sl_of(d) != SL_PATH && kinds != 2) {
 		fprintf(to, "Packets that do not carry their path SL close it.  Use mode any-sl, "
 			    "or make\napplications use path SLs.  NCCL cannot, and neither can "
 			    "UCX: they send on one SL\nfor all paths.  dateline verify --sl path "

@@ -36,10 +36,11 @@ struct dl_transition_history {
 
 /* What lies between two sets of tables. */
 struct dl_transition {
-	/* All three are tables of the new fabric; `opened` is borrowed. */
+	/* All three are tables of the new fabric; `opened` is borrowed, or `wide`. */
 	struct dl_tables *held;	  /* what the switches hold */
 	struct dl_tables *closed; /* ... while the rest is closed */
 	const struct dl_tables *opened;
+	struct dl_tables *wide; /* `opened`, if the old tables have higher LIDs; or NULL */
 	struct dl_verify_orphans orphans;
 	struct dl_transition_history history; /* of the new fabric; its orphans are above */
 	uint64_t entries_closed;	      /* forwarding entries */
@@ -64,7 +65,8 @@ int dl_transition_hold(const struct dl_tables *from, const struct dl_fabric *f,
  * Plan a transition from tables of one fabric to those of another; nodes are
  * the same when their GUIDs are.  Cables that are not there any more carry
  * nothing; an entry for a port whose cable leads elsewhere now is closed from
- * the beginning.  0 or -ENOMEM.  O(switches x LIDs).
+ * the beginning.  LIDs above those of the new fabric count as others that nobody has any
+ * more: packets to them may be under way.  0 or -ENOMEM.  O(switches x LIDs).
  */
 int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
 		       struct dl_transition *out);
@@ -72,7 +74,7 @@ void dl_transition_release(struct dl_transition *t);
 
 /*
  * ... while packets may be under way that met earlier entries; of the fabric of `from`, or
- * NULL.  Then out->history.whole says whether the plan counts them: else they must leave
+ * NULL; and entries for LIDs above those of the new fabric were closed before.  Then out->history.whole says whether the plan counts them: else they must leave
  * before its first step.
  */
 int dl_transition_plan_after(const struct dl_tables *from, const struct dl_tables *to,

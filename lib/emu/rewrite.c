@@ -228,7 +228,8 @@ int dl_emu_rewrite_begin(struct dl_emu_rewrite *w, struct dl_emu *e,
 	w->next = action->at;
 	w->mapped = w->drain = w->opening = false;
 	w->at = w->n = w->step = w->move = 0;
-	err = dl_transition_plan(from, action->tables, &w->plan);
+	/* Tables outlive the plan, and so must their fabric. */
+	err = dl_transition_plan_after(from, action->tables, NULL, &w->plan);
 	if (!err)
 		err = dl_transition_copy(w->plan.held, action->tables, &held);
 	if (!err)

@@ -398,12 +398,6 @@ static int close_all(struct dl_transition *t)
 	return err ? err : close_groups(t);
 }
 
-int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
-		       struct dl_transition *out)
-{
-	return dl_transition_plan_after(from, to, NULL, out);
-}
-
 int dl_transition_plan_after(const struct dl_tables *from, const struct dl_tables *to,
 			     const struct dl_transition_history *history, struct dl_transition *out)
 {
@@ -438,6 +432,55 @@ int dl_transition_plan_after(const struct dl_tables *from, const struct dl_table
 	return err;
 }
 
+static void plan_narrow(struct dl_tables *wide)
+{
+	struct dl_fabric *f = wide ? (struct dl_fabric *)wide->fabric : NULL;
+
+	dl_tables_free(wide);
+	free(f ? f->lid_port : NULL);
+	free(f);
+}
+
+/* The same tables, with room for more LIDs that nobody has. */
+static int plan_widen(const struct dl_tables *t, uint16_t top, struct dl_tables **out)
+{
+	struct dl_fabric *f = malloc(sizeof(*f));
+	uint32_t *lid_port = malloc((top + 1ul) * sizeof(*lid_port));
+	int err = f && lid_port ? 0 : -ENOMEM;
+
+	for (uint32_t lid = 0; lid <= top && !err; lid++)
+		lid_port[lid] = lid <= t->top_lid ? t->fabric->lid_port[lid] : DL_NONE;
+	if (!err) {
+		*f = *t->fabric;
+		f->lid_port = lid_port;
+		f->top_lid = top;
+		err = dl_transition_hold(t, f, out);
+	}
+	if (err) {
+		free(lid_port);
+		free(f);
+	}
+	return err;
+}
+
+int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
+		       struct dl_transition *out)
+{
+	struct dl_tables *wide = NULL;
+	int err = 0;
+
+	memset(out, 0, sizeof(*out));
+	if (from->top_lid > to->top_lid)
+		err = plan_widen(to, from->top_lid, &wide);
+	if (!err)
+		err = dl_transition_plan_after(from, wide ? wide : to, NULL, out);
+	if (err)
+		plan_narrow(wide);
+	else
+		out->wide = wide;
+	return err;
+}
+
 void dl_transition_spare(struct dl_transition *t)
 {
 	const struct dl_fabric *f = t->closed->fabric;
@@ -469,6 +512,7 @@ void dl_transition_release(struct dl_transition *t)
 	free(t->orphans.list);
 	dl_transition_history_release(&t->history);
 	dl_tables_free(t->held);
+	plan_narrow(t->wide);
 	memset(t, 0, sizeof(*t));
 }
 

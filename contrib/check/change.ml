@@ -78,7 +78,7 @@ let read_plan w name =
       expect "mask";
       let s = switch (guid ()) in
       let t = hex () in
-      if not (is_group t) then bad "no multicast LID";
+      if not (is_group t) || t > 0xFFFF then bad "no multicast LID";
       let ports = ref [] in
       while not (at_end ()) do ports := port () :: !ports done;
       write t s (List.sort_uniq compare !ports)

@@ -549,8 +549,9 @@ let read_groups number top dir =
     if looking_at "Switch" then begin
       expect "Switch";
       s := match Hashtbl.find_opt number (guid ()) with Some s -> s | None -> bad "no such switch"
-    end else if looking_at "0xC" || looking_at "0xc" then begin
+    end else if looking_at "0x" then begin
       let mlid = hex () in
+      if mlid < lid_space || mlid > 0xFFFF then bad "no multicast LID";
       expect ":";
       let ports = ref [] in
       while not (at_end ()) do

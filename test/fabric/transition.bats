@@ -406,6 +406,14 @@ END
 	grep -v ': rejected: ' mutations || true
 	[[ $(grep -c ': rejected: ' mutations) == "${DATELINE_MUTATIONS:-200}" ]]
 	[[ $("$DATELINE_BUILD/contrib/check/dateline-check" torus torus.cert) == accepted ]]
+	# A group is one with any multicast LID.
+	rm torus/dateline-manifest.txt
+	sed -i 's/^0xC000/0xFFFE/' torus/opensm.mcfdbs
+	dateline verify torus --certificate torus.cert -q >/dev/null
+	[[ $("$DATELINE_BUILD/contrib/check/dateline-check" torus torus.cert) == accepted ]]
+	sed -i '0,/^0xFFFE/s/^0xFFFE.*/0xFFFE : 0x001/' torus/opensm.mcfdbs
+	run -1 "$DATELINE_BUILD/contrib/check/dateline-check" --no-checksums torus torus.cert
+	[[ $output == rejected:* ]]
 	# There is none where there is a loop.
 	dateline gen 6 5 1 --fail-switch 3,2,0 -o loop -q
 	dateline route loop.net --torus-config loop.torus.conf --mode classic \

@@ -221,10 +221,11 @@ void dl_emu_deadline(struct dl_emu *e, uint32_t port)
 {
 	struct dl_emu_link_port *p = &e->ports[port];
 	uint64_t span = dl_emu_rate_time(p->rate, DL_LINK_FCP_DEADLINE);
+	bool down = p->hold & DL_EMU_DOWN;
 	/* (The link may have been down and up again, and has others now.) */
-	bool due = !(p->hold & DL_EMU_DOWN) && e->now >= p->fcp_due &&
-		   (e->now - p->fcp_due) % span == 0;
-	bool more = e->mode.timers || vls_with_news(e, p);
+	bool due = !down && e->now >= p->fcp_due && (e->now - p->fcp_due) % span == 0;
+	/* (What has come up reports all that it has.) */
+	bool more = e->mode.timers || (!down && vls_with_news(e, p));
 
 	p->timer = false;
 	e->background--;

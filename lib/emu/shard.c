@@ -42,7 +42,7 @@ static uint64_t least_ack_time(const struct dl_emu *e)
 {
 	uint64_t least = e->marks ? e->c.congestion.becn_ps : DL_EMU_NEVER;
 
-	for (uint32_t i = 0; !e->senders && i < e->source.nflows; i++)
+	for (uint32_t i = 0; i < e->source.nflows; i++)
 		if (e->flows[i].window && e->c.ack_latency_ps < least)
 			return e->c.ack_latency_ps;
 	return least;

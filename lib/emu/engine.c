@@ -49,30 +49,27 @@
 
 /* ---- events ------------------------------------------------------------ */
 
+/* No packet is under way; nor, with an SL table, one to be made as soon as there is credit. */
 static bool is_empty(const struct dl_emu *e)
 {
+	unsigned int sls = dl_emu_sl_table_sls(e->c.sl_table);
 	int64_t live = 0;
 
 	for (uint32_t i = 0; i < e->split.n; i++)
 		live += e->split.shard[i]->stock.live;
+	for (uint32_t a = 0; sls && !live && a < e->nadapters; a++)
+		live = e->adapters[a].sched.ready & sls;
 	return !live;
 }
 
-/* Deadlines alone bring nothing, unless there are packets. */
+/* Flow control alone brings nothing, unless there are packets. */
 bool dl_emu_goes_on(const struct dl_emu *e)
 {
-	uint64_t events = 0, deadlines = 0;
 	bool any = false;
 
 	for (uint32_t i = 0; i < e->split.n; i++)
 		any |= dl_emu_events_next(&e->split.shard[i]->events) != UINT64_MAX;
-	if (!any || !is_empty(e))
-		return any;
-	for (uint32_t i = 0; i < e->split.n; i++) {
-		events += dl_emu_events_count(&e->split.shard[i]->events);
-		deadlines += e->split.shard[i]->background;
-	}
-	return events > deadlines;
+	return any && (!is_empty(e) || !dl_emu_only_reports(e));
 }
 
 /* Nothing can happen any more: why?  The books must balance then. */

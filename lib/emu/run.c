@@ -338,7 +338,7 @@ static void look_for_stall(struct run *r)
 {
 	const struct dl_emu_totals *t = dl_emu_totals(r->emu);
 
-	if (r->result->state == DL_EMU_RUNNING && t->in_flight && t->packet_hops == r->hops &&
+	if (r->result->state == DL_EMU_RUNNING && t->packet_hops == r->hops &&
 	    dl_emu_has_stalled(r->emu))
 		r->result->state = DL_EMU_STUCK;
 	r->hops = t->packet_hops;

@@ -34,7 +34,9 @@ void dl_emu_open_mail(struct dl_emu *e);
 /* deadlock.c: fill in e->cycle; 0, 1 (there is one) or -ENOMEM. */
 int dl_emu_look_for_deadlock(struct dl_emu *e);
 
-/* stall.c: is nothing left to happen that could move a packet?  Only losses make it ask. */
+/* stall.c: is nothing left but deadlines and the flow-control packets that losses make repeat? */
+bool dl_emu_only_reports(const struct dl_emu *e);
+/* Is nothing left to happen that could move a packet?  Only losses make it ask. */
 bool dl_emu_has_stalled(const struct dl_emu *e);
 
 /*

@@ -82,6 +82,15 @@ void dl_emu_sl_sched_work(struct dl_emu_sl_sched *s, uint32_t qp, unsigned int s
 
 /* ---- the decision ------------------------------------------------------ */
 
+unsigned int dl_emu_sl_table_sls(const struct dl_emu_sl_table *t)
+{
+	unsigned int sls = 0;
+
+	for (uint32_t i = 0; t && i < t->n; i++)
+		sls |= (unsigned int)(t->entry[i].weight != 0) << t->entry[i].sl;
+	return sls;
+}
+
 /* The first entry from one on whose SL is in the mask, or n. */
 static unsigned int next_entry(const struct dl_emu_sl_table *t, unsigned int from, unsigned int sls)
 {

@@ -53,6 +53,9 @@ unsigned int dl_emu_sl_turn_pick(struct dl_emu_sl_turn *turn, unsigned int able)
 /* A packet of the picked SL takes so many bytes of the entry. */
 void dl_emu_sl_turn_charge(struct dl_emu_sl_turn *turn, uint32_t bytes);
 
+/* The SLs that a table serves; NULL: none. */
+unsigned int dl_emu_sl_table_sls(const struct dl_emu_sl_table *t);
+
 /*
  * A port without work.  `table` NULL switches the SL table off: queue pairs
  * then take turns packet by packet (D3).  `tenure` 0 means one packet, too.

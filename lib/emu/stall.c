@@ -51,6 +51,18 @@ static bool stall_may_hear(const struct dl_emu *e, const struct dl_emu_link_port
 	       (!stall_is_silent(e, p) && q->vl[v].rx.received != o.tx.sent);
 }
 
+/* The VLs with packets waiting; or, with an SL table, messages that wait to become some. */
+static unsigned int stall_vls(const struct dl_emu *e, const struct dl_emu_link_port *p)
+{
+	const struct dl_emu_adapter *a = p->adapter == DL_EMU_NIL ? NULL : &e->adapters[p->adapter];
+	unsigned int sls = a ? a->sched.ready & dl_emu_sl_table_sls(e->c.sl_table) : 0;
+	unsigned int vls = p->waiting;
+
+	for (unsigned int v = 0; sls && v < DL_LINK_VL_SMP; v++)
+		vls |= (unsigned int)((a->vl_sls[v] & sls) != 0) << v;
+	return vls & ((1u << DL_LINK_VL_SMP) - 1);
+}
+
 struct stall_count {
 	const struct dl_emu *e;
 	uint64_t credits;
@@ -67,27 +79,39 @@ static void stall_visit(void *context, uint64_t time, uint32_t log, unsigned int
 	if (kind != DL_EMU_EV_CREDIT)
 		return;
 	c->credits++;
-	c->heard |= p->waiting && stall_is_silent(c->e, &c->e->ports[p->peer]);
+	c->heard |= stall_vls(c->e, p) && stall_is_silent(c->e, &c->e->ports[p->peer]);
+}
+
+/* Without losses a flow-control packet that has an event brings news. */
+static bool stall_only_reports(struct stall_count *c)
+{
+	uint64_t events = 0, deadlines = 0;
+
+	for (uint32_t i = 0; i < c->e->split.n; i++) {
+		const struct dl_emu *shard = c->e->split.shard[i];
+
+		if (c->e->mode.timers)
+			dl_emu_events_each(&shard->events, stall_visit, c);
+		events += dl_emu_events_count(&shard->events);
+		deadlines += shard->background;
+	}
+	return events == deadlines + c->credits;
+}
+
+bool dl_emu_only_reports(const struct dl_emu *e)
+{
+	return stall_only_reports(&(struct stall_count){ .e = e });
 }
 
 bool dl_emu_has_stalled(const struct dl_emu *e)
 {
 	struct stall_count c = { .e = e };
 
-	if (!e->mode.timers)
+	if (!e->mode.timers || !stall_only_reports(&c) || c.heard)
 		return false;
-	for (uint32_t i = 0; i < e->split.n; i++) {
-		const struct dl_emu *shard = e->split.shard[i];
-		uint64_t credits = c.credits;
-
-		dl_emu_events_each(&shard->events, stall_visit, &c);
-		if (c.heard ||
-		    dl_emu_events_count(&shard->events) != shard->background + c.credits - credits)
-			return false;
-	}
 	for (uint32_t i = 0; i < e->nports; i++) {
 		const struct dl_emu_link_port *p = &e->ports[i];
-		unsigned int vls = p->waiting & ((1u << DL_LINK_VL_SMP) - 1);
+		unsigned int vls = stall_vls(e, p);
 
 		for (; vls && !(p->hold & DL_EMU_DOWN); vls &= vls - 1)
 			if (stall_may_hear(e, p, __builtin_ctz(vls)))

@@ -54,14 +54,11 @@ const struct dl_emu_level *dl_emu_level(const struct dl_emu *e, unsigned int lev
 
 unsigned int dl_emu_unserved_sls(const struct dl_emu *e)
 {
-	const struct dl_emu_sl_table *t = e->c.sl_table;
-	unsigned int served = 0, asked = 0;
+	unsigned int asked = 0;
 
-	for (uint32_t i = 0; t && i < t->n; i++)
-		served |= (unsigned int)(t->entry[i].weight != 0) << t->entry[i].sl;
-	for (uint32_t a = 0; t && a < e->nadapters; a++)
+	for (uint32_t a = 0; e->c.sl_table && a < e->nadapters; a++)
 		asked |= e->adapters[a].sched.ready;
-	return asked & ~served;
+	return asked & ~dl_emu_sl_table_sls(e->c.sl_table);
 }
 
 static void stats_sum_vls(const struct dl_emu *e, uint32_t port, struct dl_emu_port *out)

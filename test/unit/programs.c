@@ -431,6 +431,64 @@ static void test_random(void **state)
 		check_world(i);
 }
 
+static const struct {
+	const char *yaml, *program;
+	uint32_t ranks; /* that wait */
+} endings[] = {
+	/* With an SL table, what lacks credit is no packet yet. */
+	{ "{sl_table: even, buffer_blocks: 34, faults: [{at_ns: 0, fault: lose_fcp,"
+	  " node: S_0_0_0, port: 3, share: 0.5}]}",
+	  "allreduce-ring:64K", 0 },
+	{ "{sl_table: even, faults: [{at_ns: 0, fault: link_down, node: H_0_0_0_1,"
+	  " port: 1, for_ns: 50000}]}",
+	  "pipeline:64K:2", 0 },
+	{ "{sl_table: even, faults: [{at_ns: 0, fault: damage, node: S_0_0_0, port: 3,"
+	  " for_ns: 1}, {at_ns: 0, fault: link_down, node: H_0_0_0_1, port: 1}]}",
+	  "allreduce-ring:64K", 8 },
+	/* Flow control goes on for ever, and is always on a long cable. */
+	{ "{cable_m: 1000, faults: [{at_ns: 0, fault: damage, node: S_1_0_0, port: 1,"
+	  " for_ns: 30000}, {at_ns: 1000, fault: link_down, node: S_0_0_0, port: 1,"
+	  " for_ns: 2000}]}",
+	  "allreduce-ring:64K", 8 },
+	/* A port whose link is down keeps what it has to report. */
+	{ "{retries: {timeout_ns: 2000}, qp_change_ns: 500, faults: [{at_ns: 2100,"
+	  " fault: link_down, node: H_1_0_0_1, port: 1}]}",
+	  "allreduce-ring:64K", 8 },
+	/* Acknowledgements tell nothing of management packets. */
+	{ "{duration_ns: 50000, retries: {}, traffic: [{pattern: shift, by: 3, window: 7,"
+	  " management: true}, {pattern: uniform, load: 0.3}]}",
+	  "allreduce-ring:64K", 0 },
+};
+
+/* A run ends with its last event, and not before; the same with two threads. */
+static void test_ends(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
+		uint64_t sum[2];
+
+		for (unsigned int k = 0; k < 2; k++) {
+			struct dl_emu_program *p;
+			struct dl_emu_result r;
+			struct emu_fixture w;
+
+			emu_fixture_build(&w, (uint32_t[]){ 4, 1, 1 }, false, 2, NULL);
+			emu_fixture_link(&w, DL_FABRIC_EDR, 4);
+			assert_int_equal(dl_emu_program_make(endings[i].program, 8, NULL, &p), 0);
+			r = run(&w, endings[i].yaml, false, 1 + k, p);
+			if (r.program.waiting != endings[i].ranks ||
+			    dl_emu_now(r.emu) > UINT64_C(10000000000))
+				fail_msg("%s: %u ranks wait at %.0f ns", endings[i].yaml,
+					 r.program.waiting, dl_emu_now(r.emu) / 1e3);
+			sum[k] = dl_emu_totals(r.emu)->latency_sum;
+			dl_emu_result_free(&r);
+			dl_emu_program_free(p);
+			emu_fixture_free(&w);
+		}
+		assert_int_equal(sum[0], sum[1]);
+	}
+}
+
 /* ---- congestion control ----------------------------------------------------- */
 
 /* Nobody is slowed down but those that send to the hot spot. */
@@ -638,6 +696,7 @@ int main(void)
 		cmocka_unit_test(test_two),	 cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_lost),	 cmocka_unit_test(test_hot_spot),
 		cmocka_unit_test(test_silent),	 cmocka_unit_test(test_opensm_conf),
+		cmocka_unit_test(test_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,7 +80,7 @@ static bool next_message(void *context, uint32_t flow, uint64_t now, struct dl_e
 	if (r->source.program && flow >= r->source.first) {
 		bool any = dl_emu_program_next(r->source.program, flow, out);
 
-		r->offered[flow] += any && out->at >= r->warm ? out->bytes : 0;
+		r->offered[flow] += any && out->at >= r->warm && out->at < r->end ? out->bytes : 0;
 		return any;
 	}
 	/* What has not been begun by the end is not sent any more. */
@@ -232,6 +232,8 @@ static void end_measuring(struct run *r)
 		return;
 	r->stopped = now > r->end ? r->end : now;
 	result->measured_ps = r->stopped > r->warm ? r->stopped - r->warm : 1;
+	if (r->stopped <= r->warm) /* it has ended before: nothing is measured */
+		return;
 	r->measured_bytes = dl_emu_totals(r->emu)->delivered_bytes;
 	for (unsigned int l = 0; l <= DL_EMU_MANAGEMENT; l++)
 		result->level_bytes[l] = dl_emu_level(r->emu, l)->bytes;
@@ -253,7 +255,11 @@ static void finish_measuring(struct run *r)
 	for (uint32_t a = 0; a < r->spec.nadapters; a++)
 		capacity += r->spec.rate[a];
 	capacity = capacity * result->measured_ps * 1e-12;
-	if (capacity > 0) {
+	if (r->stopped <= r->warm && r->warm)
+		dl_log(&r->log, DL_LOG_WARNING,
+		       "emulation: the run ended before warmup_ns was over: throughput is not "
+		       "measured, and all else is counted from the start");
+	if (capacity > 0 && r->stopped > r->warm) {
 		result->offered = r->offered_bytes / capacity;
 		result->throughput = r->measured_bytes / capacity;
 	}

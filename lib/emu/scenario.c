@@ -501,11 +501,11 @@ static int scenario_end(struct dl_yaml *y, const struct dl_yaml_node *all,
 	struct dl_emu_scenario *s = to;
 	bool worms = s->config.switching == DL_EMU_WORMHOLE;
 	bool iba = s->config.flow_control == DL_LINK_CREDIT_IBA;
+	bool program = s->options && s->options->program; /* without traffic it lasts as it will */
 	const struct dl_emu_scenario_rule rules[] = {
-		{ !s->traffic.nentries && !(s->options && s->options->program), NULL,
-		  "expected the key traffic" },
-		{ s->warmup >= s->duration, "warmup_ns duration_ns",
-		  "warmup_ns: expected less than duration_ns" },
+		{ !s->traffic.nentries && !program, NULL, "expected the key traffic" },
+		{ s->warmup >= s->duration && (s->traffic.nentries || !program),
+		  "warmup_ns duration_ns", "warmup_ns: expected less than duration_ns" },
 		{ s->sample && (s->duration + s->drain) / s->sample > MILLION, "sample_ns",
 		  "sample_ns: expected at most a million samples in duration_ns and drain_ns" },
 		{ s->config.congestion.threshold && worms, "congestion",

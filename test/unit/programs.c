@@ -489,6 +489,36 @@ static void test_ends(void **state)
 	}
 }
 
+/* Throughput is that of the time of the traffic after the warm-up, if there is any. */
+static void test_measured(void **state)
+{
+	static const struct {
+		const char *yaml;
+		double least, most; /* offered */
+	} cases[] = {
+		{ "{duration_ns: 1000, traffic: [{pattern: uniform, load: 0.3}]}", 0.5, 2 },
+		{ "{warmup_ns: 200000}", 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct dl_emu_program *p;
+		struct dl_emu_result r;
+		struct emu_fixture w;
+
+		emu_fixture_build(&w, (uint32_t[]){ 4, 1, 1 }, false, 2, NULL);
+		emu_fixture_link(&w, DL_FABRIC_EDR, 4);
+		assert_int_equal(dl_emu_program_make("allreduce-ring:64K", 8, NULL, &p), 0);
+		r = run(&w, cases[i].yaml, false, 1, p);
+		assert_true(r.offered >= cases[i].least && r.offered <= cases[i].most);
+		assert_true(r.throughput <= r.offered);
+		assert_int_equal(r.nwarnings, i);
+		dl_emu_result_free(&r);
+		dl_emu_program_free(p);
+		emu_fixture_free(&w);
+	}
+}
+
 /* ---- congestion control ----------------------------------------------------- */
 
 /* Nobody is slowed down but those that send to the hot spot. */
@@ -696,7 +726,7 @@ int main(void)
 		cmocka_unit_test(test_two),	 cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_lost),	 cmocka_unit_test(test_hot_spot),
 		cmocka_unit_test(test_silent),	 cmocka_unit_test(test_opensm_conf),
-		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_ends),	 cmocka_unit_test(test_measured),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

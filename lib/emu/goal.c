@@ -176,7 +176,9 @@ static int goal_read_rest(struct goal *g, struct dl_emu_op *op)
 		err = goal_next(g);
 		if (!err)
 			err = goal_number(g, "", first == 'c' ? CPUS_MAX - 1 : UINT32_MAX,
-					  "a number, of a CPU below 64", &value);
+					  first == 'c' ? "the number of a CPU, below 64" :
+							 "a number below 2^32",
+					  &value);
 		if (!err && first == 't')
 			op->tag = value;
 		if (!err && first == 'c')

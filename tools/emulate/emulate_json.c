@@ -110,7 +110,7 @@ static json_t *emulate_port_json(const struct emulate_run *r, uint32_t port)
 	for (unsigned int vl = 0; vl < DL_EMU_VLS; vl++) {
 		struct dl_emu_vl v = dl_emu_vl(r->result.emu, port, vl);
 
-		if (!v.packets)
+		if (!v.bytes)
 			continue;
 		snprintf(name, sizeof(name), "%u", vl);
 		json_object_set_new(vls, name,

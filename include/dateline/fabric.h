@@ -141,6 +141,9 @@ int dl_fabric_connect(struct dl_fabric *f, uint32_t a, uint32_t b);
  */
 int dl_fabric_finish(struct dl_fabric *f, const struct dl_log *log);
 
+/* Let a finished fabric have LIDs up to `top` that nobody has.  0 or -ENOMEM. */
+int dl_fabric_widen(struct dl_fabric *f, uint16_t top);
+
 /*
  * Give every end port that has no LID the lowest free, aligned range of 2^lmc
  * LIDs, in the order of the nodes, and index them.  A switch's port 0 gets a

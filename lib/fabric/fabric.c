@@ -491,6 +491,21 @@ int dl_fabric_finish(struct dl_fabric *f, const struct dl_log *log)
 	return 0;
 }
 
+int dl_fabric_widen(struct dl_fabric *f, uint16_t top)
+{
+	uint32_t *lid_port;
+
+	if (top <= f->top_lid)
+		return 0;
+	lid_port = realloc(f->lid_port, (top + 1ul) * sizeof(*lid_port));
+	if (!lid_port)
+		return -ENOMEM;
+	f->lid_port = lid_port;
+	while (f->top_lid < top)
+		lid_port[++f->top_lid] = DL_NONE;
+	return 0;
+}
+
 /* ---- LIDs --------------------------------------------------------------- */
 
 /*

@@ -74,8 +74,9 @@ void dl_transition_release(struct dl_transition *t);
 
 /*
  * ... while packets may be under way that met earlier entries; of the fabric of `from`, or
- * NULL; and entries for LIDs above those of the new fabric were closed before.  Then out->history.whole says whether the plan counts them: else they must leave
- * before its first step.
+ * NULL.  Then out->history.whole says whether the plan counts them: else they must leave
+ * before its first step.  Of LIDs above those of the new fabric nothing is known here
+ * (dl_fabric_widen()).
  */
 int dl_transition_plan_after(const struct dl_tables *from, const struct dl_tables *to,
 			     const struct dl_transition_history *history,

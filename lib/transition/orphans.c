@@ -91,7 +91,7 @@ static unsigned int orphans_ports(const struct orphans *o, uint32_t s, uint16_t 
 
 	ports[n] = orphans_port(o, s, lid);
 	n += ports[n] != DL_NONE;
-	for (uint32_t i = o->earlier[s]; i && i <= h->nearlier; i++) {
+	for (uint32_t i = o->earlier[s]; h && i && i <= h->nearlier; i++) {
 		const struct dl_verify_earlier *e = &h->earlier[i - 1];
 
 		if (e->lid != lid || e->sw != s)

@@ -141,10 +141,9 @@ static bool grow_is_good(const json_t *document)
 static void grow_follow_snapshot(struct grow_request *r, const struct tool_input *in)
 {
 	const char *mode = in->snapshot.about.mode;
+	bool any_sl = r->mode < 0 ? !strcmp(mode, "any-sl") : r->mode == DL_ROUTE_ANY_SL;
 
-	if (r->mode < 0)
-		r->mode = strcmp(mode, "any-sl") ? DL_ROUTE_PROVEN : DL_ROUTE_ANY_SL;
-	r->options.mode = r->mode;
+	r->options.mode = any_sl ? DL_ROUTE_ANY_SL : DL_ROUTE_PROVEN;
 	in->config->balanced_ties |= strstr(mode, "-balanced") != NULL;
 }
 

@@ -445,21 +445,26 @@ static void plan_narrow(struct dl_tables *wide)
 static int plan_widen(const struct dl_tables *t, uint16_t top, struct dl_tables **out)
 {
 	struct dl_fabric *f = malloc(sizeof(*f));
-	uint32_t *lid_port = malloc((top + 1ul) * sizeof(*lid_port));
+	uint32_t *lid_port = malloc((t->fabric->top_lid + 1ul) * sizeof(*lid_port));
+	struct dl_tables *wide = NULL;
 	int err = f && lid_port ? 0 : -ENOMEM;
 
-	for (uint32_t lid = 0; lid <= top && !err; lid++)
-		lid_port[lid] = lid <= t->top_lid ? t->fabric->lid_port[lid] : DL_NONE;
 	if (!err) {
+		memcpy(lid_port, t->fabric->lid_port,
+		       (t->fabric->top_lid + 1ul) * sizeof(*lid_port));
 		*f = *t->fabric;
 		f->lid_port = lid_port;
-		f->top_lid = top;
-		err = dl_transition_hold(t, f, out);
+		err = dl_fabric_widen(f, top);
+		lid_port = f->lid_port;
 	}
-	if (err) {
-		free(lid_port);
-		free(f);
+	if (!err)
+		err = dl_transition_hold(t, f, &wide);
+	if (!err) {
+		*out = wide;
+		return 0;
 	}
+	free(lid_port);
+	free(f);
 	return err;
 }
 

@@ -3,6 +3,8 @@
 #ifndef DL_TRANSITION_INTERNAL_H
 #define DL_TRANSITION_INTERNAL_H
 
+#include <errno.h>
+
 #include "dateline/transition.h"
 
 #define DL_TRANSITION_LFT_BLOCK 64   /* LIDs in one SMP */
@@ -39,13 +41,16 @@ int dl_transition_close_in_groups(struct dl_tables *t, uint32_t s, const uint64_
 /* By LID, into zeroed memory: does an entry differ?  Row by row, as they lie in memory. */
 void dl_transition_changed_lids(const struct dl_tables *a, const struct dl_tables *b, bool *lids);
 
-/* Note that what a switch sends to a LID is interrupted, if there is memory. */
-static inline void dl_transition_note_stop(struct dl_transition_waves *out, uint32_t sw,
-					   uint16_t lid)
+/* Note that what a switch sends to a LID is interrupted, if `out` lists it.  0 or -ENOMEM. */
+static inline int dl_transition_note_stop(struct dl_transition_waves *out, uint32_t sw,
+					  uint16_t lid)
 {
-	if (out && out->nstops < DL_TRANSITION_STOPS &&
-	    dl_array_room(out->stops, out->nstops, 1, &out->stops_cap))
-		out->stops[out->nstops++] = (struct dl_transition_stop){ sw, lid };
+	if (!out || out->nstops == DL_TRANSITION_STOPS)
+		return 0;
+	if (!dl_array_room(out->stops, out->nstops, 1, &out->stops_cap))
+		return -ENOMEM;
+	out->stops[out->nstops++] = (struct dl_transition_stop){ sw, lid };
+	return 0;
 }
 
 /* End ports with a LID, by switch, into zeroed memory. */

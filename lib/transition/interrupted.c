@@ -17,17 +17,17 @@ struct interruption {
 	struct dl_transition_waves *out;
 };
 
-/* Pairs to one LID. */
-static uint64_t interrupted_pairs(struct interruption *i, uint32_t lid)
+/* Pairs to one LID.  0 or -ENOMEM. */
+static int interrupted_pairs(struct interruption *i, uint32_t lid)
 {
 	const struct dl_fabric *f = i->t->opened->fabric;
 	uint32_t home = dl_fabric_access_switch(f, f->lid_port[lid]);
 	bool opened = false;
-	uint64_t n = 0;
+	int err = 0;
 
 	dl_tables_paths_to(i->held, lid);
 	dl_tables_paths_to(i->closed, lid);
-	for (uint32_t s = 0; s < f->nswitches; s++) {
+	for (uint32_t s = 0; s < f->nswitches && !err; s++) {
 		if (!dl_tables_paths_arrive(i->held, s) || dl_tables_paths_arrive(i->closed, s))
 			continue;
 		if (!opened)
@@ -36,10 +36,10 @@ static uint64_t interrupted_pairs(struct interruption *i, uint32_t lid)
 		/* A port's packets to itself are none. */
 		if (!dl_tables_paths_arrive(i->opened, s) || i->ends[s] == (s == home))
 			continue;
-		n += i->ends[s] - (s == home);
-		dl_transition_note_stop(i->out, s, lid);
+		i->t->pairs_interrupted += i->ends[s] - (s == home);
+		err = dl_transition_note_stop(i->out, s, lid);
 	}
-	return n;
+	return err;
 }
 
 void dl_transition_changed_lids(const struct dl_tables *a, const struct dl_tables *b, bool *lids)
@@ -84,7 +84,7 @@ int dl_transition_interrupted(struct dl_transition *t, struct dl_transition_wave
 	}
 	for (uint32_t lid = 1; lid <= f->top_lid && !err; lid++)
 		if (closed[lid] && f->lid_port[lid] != DL_NONE)
-			t->pairs_interrupted += interrupted_pairs(&i, lid);
+			err = interrupted_pairs(&i, lid);
 	dl_tables_paths_free(i.held);
 	dl_tables_paths_free(i.closed);
 	dl_tables_paths_free(i.opened);

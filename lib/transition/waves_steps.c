@@ -202,7 +202,7 @@ int dl_waves_count_interrupted(struct waves *w)
 			if (w->ends[s] == (s == home))
 				continue;
 			w->out->pairs_interrupted += w->ends[s] - (s == home);
-			dl_transition_note_stop(w->out, s, lid);
+			err = dl_transition_note_stop(w->out, s, lid);
 		}
 	}
 	dl_tables_paths_free(held);

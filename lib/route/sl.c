@@ -50,10 +50,12 @@ static unsigned int tie_bit(const struct dl_route_rule *r, const struct dl_torus
 static unsigned int sl_by_rule(const struct dl_route_sl_rule *rule, const uint32_t sites[2],
 			       unsigned int parity)
 {
-	const struct dl_route_rule r = { .balanced = rule->balanced };
+	const struct dl_route_rule r = { .balanced = true };
 	uint32_t from[DL_TORUS_DIMS], to[DL_TORUS_DIMS];
 	unsigned int sl = 0;
 
+	if (!rule->balanced)
+		return dl_route_sl(rule->grid, sites[0], sites[1]);
 	dl_torus_site_coord(rule->grid, sites[0], from);
 	dl_torus_site_coord(rule->grid, sites[1], to);
 	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
@@ -65,8 +67,9 @@ static unsigned int sl_by_rule(const struct dl_route_sl_rule *rule, const uint32
 bool dl_route_sl_differs(const struct dl_route_sl_rule *is, const uint32_t a[2],
 			 const struct dl_route_sl_rule *was, const uint32_t b[2])
 {
+	/* Only balanced ties go by the parity of a LID's port. */
 	return sl_by_rule(is, a, 0) != sl_by_rule(was, b, 0) ||
-	       sl_by_rule(is, a, 1) != sl_by_rule(was, b, 1);
+	       ((is->balanced || was->balanced) && sl_by_rule(is, a, 1) != sl_by_rule(was, b, 1));
 }
 
 void dl_route_sls_to(const struct dl_route_rule *r, const struct dl_torus *t, uint32_t to,

@@ -10,8 +10,8 @@
  * Method.  For each LID whose old entries lead across a cable that has gone, the switches are
  * found from which they lead there, and path SLs of what is attached to these are handed on
  * along the entries, in the old fabric, each switch after those that send to it; those on such
- * a cable are what has passed it.  Where entries lead round, any SL may.  An adapter that has gone matters where no other end port of its switch sends on
- * the same SLs and VLs.
+ * a cable are what has passed it.  Where entries lead round, any SL may.  An adapter that has
+ * gone matters where no other end port of its switch sends on the same SLs and VLs.
  *
  * A port that has got the LID of another one sends none to itself; what it had sent to that
  * one before is followed from its switch.

@@ -19,10 +19,24 @@
 
 #define FAULT "DL18" /* a broken invariant */
 
+/*
+ * The highest LID stays, as OpenSM's does: to a node that had it, and is gone, packets may be
+ * under way.
+ */
+static uint16_t sweep_top_lid(const struct dl_engine *e)
+{
+	size_t room = cl_ptr_vector_get_size(&e->osm->subn.port_lid_tbl);
+	uint16_t top = e->in_force ? e->in_force->fabric->top_lid : 0;
+
+	return top < room ? top : 0;
+}
+
 static int stage_import(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
 {
-	return dl_import(e->osm, &sweep->arena, e->options.route.mode != DL_ROUTE_ANY_SL, log,
-			 &sweep->fabric);
+	int err = dl_import(e->osm, &sweep->arena, e->options.route.mode != DL_ROUTE_ANY_SL, log,
+			    &sweep->fabric);
+
+	return err ? err : dl_fabric_widen(sweep->fabric, sweep_top_lid(e));
 }
 
 static int stage_config(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)

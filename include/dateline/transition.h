@@ -72,6 +72,9 @@ int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
 		       struct dl_transition *out);
 void dl_transition_release(struct dl_transition *t);
 
+/* The member `wide` of a plan, for those who keep it longer, with its fabric; or NULL. */
+void dl_transition_free_wide(struct dl_tables *wide);
+
 /*
  * ... while packets may be under way that met earlier entries; of the fabric of `from`, or
  * NULL.  Then out->history.whole says whether the plan counts them: else they must leave

@@ -43,6 +43,18 @@ static int take_tables(struct dl_emu_rewrite *w, struct dl_emu *e, struct dl_tab
 	return dl_emu_swap_tables(e, t);
 }
 
+/* Tables outlive the plan, and so must their fabric. */
+static int keep_wide(struct dl_emu_rewrite *w)
+{
+	if (!w->plan.wide)
+		return 0;
+	if (!dl_array_room(w->wide, w->nwide, 1, &w->wide_cap))
+		return -ENOMEM;
+	w->wide[w->nwide++] = w->plan.wide;
+	w->plan.wide = NULL;
+	return 0;
+}
+
 /* Groups, as other tables have them. */
 static int rewrite_take_groups(struct dl_tables *t, const struct dl_tables *from)
 {
@@ -228,16 +240,17 @@ int dl_emu_rewrite_begin(struct dl_emu_rewrite *w, struct dl_emu *e,
 	w->next = action->at;
 	w->mapped = w->drain = w->opening = false;
 	w->at = w->n = w->step = w->move = 0;
-	/* Tables outlive the plan, and so must their fabric. */
-	err = dl_transition_plan_after(from, action->tables, NULL, &w->plan);
+	err = dl_transition_plan(from, action->tables, &w->plan);
 	if (!err)
-		err = dl_transition_copy(w->plan.held, action->tables, &held);
+		err = keep_wide(w);
+	if (!err)
+		err = dl_transition_copy(w->plan.held, w->plan.opened, &held);
 	if (!err)
 		err = take_tables(w, e, held);
 	if (!err && w->options->direct)
 		return list_rewrite(w, w->plan.opened);
 	if (!err)
-		err = dl_transition_copy(w->plan.held, action->tables, &w->aim);
+		err = dl_transition_copy(w->plan.held, w->plan.opened, &w->aim);
 	return err ? err : dl_transition_waves(&w->plan, dl_transition_work(&w->plan), &w->steps);
 }
 
@@ -257,7 +270,10 @@ void dl_emu_rewrite_free(struct dl_emu_rewrite *w)
 	rewrite_release(w);
 	for (uint32_t i = 0; i < w->nkept; i++)
 		dl_tables_free(w->kept[i]);
+	for (uint32_t i = 0; i < w->nwide; i++)
+		dl_transition_free_wide(w->wide[i]);
 	free(w->kept);
+	free(w->wide);
 	free(w->writes);
 	free(w);
 }

@@ -173,8 +173,8 @@ struct dl_emu_rewrite {
 	bool drain;    /* before the next list */
 	bool opening, mapped;
 	struct dl_random random;
-	struct dl_tables **kept;
-	uint32_t nkept, kept_cap;
+	struct dl_tables **kept, **wide; /* `wide`: of plans */
+	uint32_t nkept, kept_cap, nwide, wide_cap;
 };
 
 /* NULL: no memory. */

@@ -233,18 +233,24 @@ static int unpack_read_netlist(struct unpack *u)
 
 static int read_lfts(struct unpack *u)
 {
-	const struct dl_fabric *f = u->s->fabric;
-	const uint32_t want[] = { f->nnodes, f->nports, f->nswitches, f->top_lid };
-	uint64_t rows = (f->top_lid / 64 + 1) * UINT64_C(64) * f->nswitches;
+	struct dl_fabric *f = u->s->fabric;
+	const uint32_t want[] = { f->nnodes, f->nports, f->nswitches };
+	uint64_t rows = 0;
 	uint32_t sizes[4];
 	int err = expect_section(u, DL_PACK_LFTS);
 
 	if (!err)
-		err = expect_bytes(u, sizeof(sizes) + rows);
-	if (!err)
 		err = GET(u, sizes, 4);
-	if (!err && (memcmp(sizes, want, sizeof(want)) || !f->top_lid))
+	/* The highest LIDs may be of nodes that have gone. */
+	if (!err && (memcmp(sizes, want, sizeof(want)) || sizes[3] < f->top_lid || !sizes[3] ||
+		     sizes[3] > DL_FABRIC_MAX_LID))
 		err = unpack_damaged(u, "the tables are those of another fabric");
+	if (!err) {
+		rows = (sizes[3] / 64 + 1) * UINT64_C(64) * f->nswitches;
+		err = expect_bytes(u, rows);
+	}
+	if (!err)
+		err = dl_fabric_widen(f, sizes[3]);
 	if (!err)
 		err = dl_tables_new(f, &u->s->tables);
 	return err ? err : unpack_get(u, u->s->tables->lft, rows);

@@ -432,7 +432,7 @@ int dl_transition_plan_after(const struct dl_tables *from, const struct dl_table
 	return err;
 }
 
-static void plan_narrow(struct dl_tables *wide)
+void dl_transition_free_wide(struct dl_tables *wide)
 {
 	struct dl_fabric *f = wide ? (struct dl_fabric *)wide->fabric : NULL;
 
@@ -480,7 +480,7 @@ int dl_transition_plan(const struct dl_tables *from, const struct dl_tables *to,
 	if (!err)
 		err = dl_transition_plan_after(from, wide ? wide : to, NULL, out);
 	if (err)
-		plan_narrow(wide);
+		dl_transition_free_wide(wide);
 	else
 		out->wide = wide;
 	return err;
@@ -517,7 +517,7 @@ void dl_transition_release(struct dl_transition *t)
 	free(t->orphans.list);
 	dl_transition_history_release(&t->history);
 	dl_tables_free(t->held);
-	plan_narrow(t->wide);
+	dl_transition_free_wide(t->wide);
 	memset(t, 0, sizeof(*t));
 }
 

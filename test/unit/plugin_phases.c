@@ -387,6 +387,28 @@ static void a_fabric_that_lost_all_power(void **state)
 	osm_fixture_free(x);
 }
 
+/* Packets may be under way to a node that had the highest LID, too: its entries count. */
+static void the_highest_lid_stays(void **state)
+{
+	struct osm_fixture *x = watched("drain_ms=1");
+	const struct dl_fabric *f = x->engine->in_force->fabric;
+	uint16_t top = f->top_lid;
+	uint32_t s = dl_fabric_access_switch(f, f->lid_port[top]);
+
+	(void)state;
+	osm_fixture_drop(x, dl_sweep_switch(x->engine, f, s));
+	assert_true(osm_fixture_sweep(x));
+	f = x->engine->in_force->fabric;
+	assert_int_equal(f->nswitches, X * Y - 1);
+	assert_int_equal(f->top_lid, top);
+	assert_int_equal(f->lid_port[top], DL_NONE);
+	assert_true(osm_fixture_delivers(x));
+	x->log[0] = '\0';
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "transition: "), 0);
+	osm_fixture_free(x);
+}
+
 /*
  * A link that comes back does not get its VLs, so that nothing is proven: the new tables are
  * written all the same, and path queries get their SLs, though no step is over.
@@ -528,6 +550,7 @@ int main(void)
 		cmocka_unit_test(another_mode_takes_three_phases),
 		cmocka_unit_test(pairs_that_must_reconnect_are_counted),
 		cmocka_unit_test(a_fabric_that_lost_all_power),
+		cmocka_unit_test(the_highest_lid_stays),
 		cmocka_unit_test(new_tables_grant_though_a_step_failed),
 		cmocka_unit_test(a_switch_dies_in_the_middle_of_a_change),
 		cmocka_unit_test(opensm_ends_in_the_middle),

@@ -25,6 +25,7 @@
 
 #include <cmocka.h>
 
+#include "dateline/transition.h"
 #include "snapshot_fixture.h"
 
 #define ONE "read.dls"
@@ -297,6 +298,36 @@ static void sls_to_nobody(void **state)
 	unlink(ONE);
 }
 
+/* In a fabric that lost the node with the highest LID the tables keep their size. */
+static void higher_lids_than_the_fabric(void **state)
+{
+	struct draw d = { .seed = 1 };
+	struct dl_tables *tables;
+	struct dl_snapshot s;
+	struct routed w;
+	struct heard h;
+	uint16_t top;
+
+	(void)state;
+	draw_routed(&d, &w);
+	top = w.g.fabric->top_lid + 100;
+	assert_int_equal(dl_fabric_widen(w.g.fabric, top), 0);
+	assert_int_equal(dl_transition_hold(w.s.tables, w.g.fabric, &tables), 0);
+	w.s.tables = tables;
+	assert_int_equal(dl_snapshot_pack(&w.s, ONE, NULL), 0);
+	assert_int_equal(read_directory(ONE, NULL, &h, &s), 0);
+	assert_int_equal(s.fabric->top_lid, top);
+	assert_int_equal(s.fabric->lid_port[top], DL_NONE);
+	assert_int_equal(s.tables->top_lid, top);
+	assert_int_equal(s.tables->stride, tables->stride);
+	assert_memory_equal(s.tables->lft, tables->lft,
+			    s.fabric->nswitches * (size_t)s.tables->stride);
+	dl_snapshot_release(&s);
+	dl_tables_free(tables);
+	routed_free(&w);
+	unlink(ONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,6 +335,7 @@ int main(void)
 		cmocka_unit_test(hostile_content),
 		cmocka_unit_test(bombs),
 		cmocka_unit_test(sls_to_nobody),
+		cmocka_unit_test(higher_lids_than_the_fabric),
 	};
 
 	return cmocka_run_group_tests_name("snapshot_file", tests, NULL, NULL);

@@ -294,6 +294,7 @@ int tool_cmd_route(struct tool *tool, int argc, char **argv)
 	struct dl_route_result routed = { 0 };
 	struct dl_route_avoided *avoided = NULL;
 	struct tool_input earlier = { 0 }, whole = { 0 }, left = { 0 }, *in = &whole;
+	const struct dl_tables *before;
 	int err;
 
 	err = route_options(tool, argc, argv, &conf, &r);
@@ -318,10 +319,12 @@ int tool_cmd_route(struct tool *tool, int argc, char **argv)
 	if (!err && r.avoid)
 		err = route_resolve_avoid(tool, &r, in->fabric, &avoided);
 	r.options.avoid = avoided;
+	before = r.earlier ? earlier.snapshot.tables : whole.snapshot.tables;
+	/* The highest LID stays, as in the running fabric. */
+	if (!err && before)
+		err = dl_fabric_widen(in->fabric, before->top_lid);
 	if (!err)
-		err = route_compute(&r, in,
-				    r.earlier ? earlier.snapshot.tables : whole.snapshot.tables,
-				    &tool->log, &routed);
+		err = route_compute(&r, in, before, &tool->log, &routed);
 	if (!err && r.conf)
 		err = route_arbitrate(tool, &conf.arb, routed.tables);
 	if (!err && r.out)

@@ -2,7 +2,7 @@
 /*
  * What the switches hold, judged at every write that arrives.
  *
- * For each unicast LID that somebody owns, the judge keeps the next hop of every
+ * For each unicast LID that somebody owns, or has owned, the judge keeps the next hop of every
  * switch, whether packets from there arrive, and what packets are on which link
  * (judge_flow.c); for each multicast group the latter (judge_groups.c).  A write
  * changes a few next hops; what follows from them is worked out along the path.
@@ -130,7 +130,7 @@ static void update_next(struct sim *sim, uint32_t lid, struct sim_node *s)
 		sim_judge_led(sim, lid, next);
 	if (sim_is_link(next) && goes_round(sim, c, node)) {
 		snprintf(text, sizeof(text), "packets to LID %u (%s) come back to %s", lid,
-			 sim->nodes[sim->ports[c->owner].node].name, s->name);
+			 sim->nodes[sim->ports[c->had].node].name, s->name);
 		/* One that is there before a link is raised has been found. */
 		if (!c->circular)
 			sim_log_unsafe(sim, SIM_CIRCLE, text);
@@ -187,26 +187,29 @@ static void forget_grants(struct sim *sim, uint32_t owner, uint32_t path)
 static void set_owner(struct sim *sim, uint32_t lid, uint32_t owner)
 {
 	struct sim_column *c = &sim->judge->columns[lid];
-	uint32_t path = owner == DL_NONE ? 0 : lid - sim->judge->lid[owner];
+	bool had = c->had != DL_NONE, comes = owner != DL_NONE;
 
 	open_column(sim, lid);
-	if (owner != DL_NONE && c->had != DL_NONE && c->had != owner)
-		forget_grants(sim, owner, path);
-	c->had = owner != DL_NONE ? owner : c->had;
-	/* Nobody's packets are nowhere. */
-	for (uint32_t i = 0; i < sim->nnodes && c->owner != DL_NONE; i++)
+	/* Packets to whoever had it are nowhere then. */
+	for (uint32_t i = 0; i < sim->nnodes && had; i++)
 		if (sim->nodes[i].is_switch) {
-			sim_flow_next(sim, lid, &sim->nodes[i], DL_NONE);
+			if (comes)
+				sim_flow_next(sim, lid, &sim->nodes[i], DL_NONE);
 			c->reached[i] = false;
 		}
 	c->owner = owner;
-	if (owner == DL_NONE)
-		return;
-	/* What has been admitted comes into force. */
-	c->circular |= c->doubtful;
-	for (uint32_t p = 0; p < sim->nports && !c->flow.total; p++)
-		if (is_end_port(sim, &sim->ports[p]) && *sim_judge_sls(sim, p, owner, path))
+	if (comes) {
+		c->path = lid - sim->judge->lid[owner];
+		if (had && c->had != owner)
+			forget_grants(sim, owner, c->path);
+		c->had = owner;
+		/* What has been admitted comes into force. */
+		c->circular |= c->doubtful;
+	}
+	for (uint32_t p = 0; p < sim->nports && comes && !c->flow.total; p++)
+		if (is_end_port(sim, &sim->ports[p]) && *sim_judge_sls(sim, p, owner, c->path))
 			sim_flow_open(sim, &c->flow);
+	/* Hosts send to one that has gone, too, for as long as they do not know it. */
 	for (uint32_t i = 0; i < sim->nnodes; i++)
 		if (sim->nodes[i].is_switch)
 			update_next(sim, lid, &sim->nodes[i]);
@@ -306,12 +309,12 @@ static void update_link(struct sim *sim, uint32_t port)
 	for (uint32_t lid = 1; lid < j->ncolumns; lid++) {
 		struct sim_column *c = &j->columns[lid];
 
-		if (s->is_switch && c->owner != DL_NONE)
+		if (s->is_switch && c->had != DL_NONE)
 			update_next(sim, lid, s);
 		/* Packets to a LID that nobody has any more may be left there, too. */
 		if (s->is_switch && far->is_switch)
 			sim_flow_refresh(sim, lid, port);
-		else if (!s->is_switch && c->owner != DL_NONE)
+		else if (!s->is_switch && c->had != DL_NONE)
 			sim_flow_refresh(sim, lid, c->next[far - sim->nodes]);
 	}
 }
@@ -338,7 +341,7 @@ void sim_judge_lft(struct sim *sim, struct sim_node *n, uint32_t first, uint32_t
 		struct sim_column *c = &sim->judge->columns[lid];
 
 		c->doubtful |= doubtful;
-		if (c->owner == DL_NONE)
+		if (c->had == DL_NONE)
 			continue;
 		update_next(sim, lid, n);
 		c->circular = c->circular && has_circle(sim, c);
@@ -438,7 +441,7 @@ void sim_judge_node(struct sim *sim, struct sim_node *n)
 	for (unsigned int o = n->is_switch ? 0 : 1; o <= (n->is_switch ? 0 : n->nports); o++)
 		update_lids(sim, n->first + o);
 	for (uint32_t lid = 1; n->is_switch && lid < sim->judge->ncolumns; lid++)
-		if (sim->judge->columns[lid].owner != DL_NONE)
+		if (sim->judge->columns[lid].had != DL_NONE)
 			update_next(sim, lid, n);
 }
 

@@ -36,7 +36,8 @@ struct sim_flow {
 
 struct sim_column {
 	uint32_t owner; /* end port, or DL_NONE: nobody has the LID */
-	uint32_t had;	/* the last one that had it, or DL_NONE */
+	uint32_t had;	/* the last one that had it: packets are sent there; or DL_NONE */
+	uint32_t path;	/* of the LIDs that this one had */
 	uint32_t *next; /* by node: link, SIM_DELIVERED or DL_NONE */
 	bool *reached;	/* by node: do packets from there arrive? */
 	bool *cut;	/* by node: did a write interrupt them since the last mark? */

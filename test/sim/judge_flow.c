@@ -163,9 +163,8 @@ static struct sim_set arriving(const struct sim *sim, const struct sim_column *c
 	uint32_t source = in ? peer : s->first;
 
 	if (!in || (peer != DL_NONE && !sim->nodes[sim->ports[peer].node].is_switch)) {
-		if (source != c->owner && (!in || j->carrying[peer]))
-			set.w[0] = *sim_judge_sls(sim, source, c->owner,
-						  (uint32_t)(c - j->columns) - j->lid[c->owner]);
+		if (source != c->had && (!in || j->carrying[peer]))
+			set.w[0] = *sim_judge_sls(sim, source, c->had, c->path);
 	} else if (peer != DL_NONE && j->carrying[peer]) {
 		set = c->flow.total[peer];
 	}
@@ -179,7 +178,7 @@ static struct sim_set inflow(const struct sim *sim, const struct sim_column *c, 
 	struct sim_set sum = { { 0, 0 } };
 	uint64_t deps;
 
-	if (c->next[p->node] != link || c->owner == DL_NONE)
+	if (c->next[p->node] != link || c->had == DL_NONE)
 		return sum;
 	for (unsigned int in = 0; in <= s->nports; in++) {
 		struct sim_set set = arriving(sim, c, s, in);
@@ -365,7 +364,7 @@ void sim_flow_map(struct sim *sim, uint32_t lid, struct sim_node *s, unsigned in
 	const struct sim_port *o = &sim->ports[link];
 	uint64_t was, is;
 
-	if (!c->flow.total || c->owner == DL_NONE || c->next[s - sim->nodes] != link)
+	if (!c->flow.total || c->had == DL_NONE || c->next[s - sim->nodes] != link)
 		return;
 	if (in && peer != DL_NONE && sim->nodes[sim->ports[peer].node].is_switch) {
 		sim_flow_step(before, vls_before, &c->flow.total[peer], &was);

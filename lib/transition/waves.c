@@ -261,8 +261,12 @@ static int waves_clear(struct waves *w)
 		if (!err)
 			w->blockers[left++] = w->blockers[i];
 	}
-	if (err >= 0 && left)
+	/* Each round of them costs more than closing a few, and helps less than the one before. */
+	if (err >= 0 && left &&
+	    (!w->detoured || dl_verify_moving_followed(w->moving) < w->work / 2)) {
+		w->detoured = true;
 		err = dl_waves_detour_all(w);
+	}
 	if (err)
 		return err < 0 ? err : 1;
 	for (uint32_t i = 0; i < left && err >= 0; i++) {

@@ -25,6 +25,7 @@ struct waves {
 	uint64_t followed; /* by earlier tries */
 	struct dl_transition_waves *out;
 	struct dl_verify_moving *moving;
+	bool detoured;	   /* were detours asked of all entries? */
 	bool drains_first; /* groups are closed, and old packets leave, before entries move */
 	struct dl_arena arena;
 	uint32_t nlids, *order; /* LIDs, in the order of tries */
@@ -47,6 +48,7 @@ struct waves {
 	bool *transit; /* by switch: ... and through it to others? */
 	struct dl_verify_extra *wanted; /* for detours; kept for the next plan */
 	uint32_t nwanted, wanted_cap;
+	uint64_t *is_wanted; /* by switch and LID, a bit; kept, too */
 };
 
 /* Move entries of a LID, and note when blocks are written.  1: they move; 0, -ENOMEM. */

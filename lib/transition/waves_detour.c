@@ -151,13 +151,16 @@ int dl_waves_detour(struct waves *w, const struct dl_verify_blocker *b)
 
 /* ---- the next plan ------------------------------------------------------------ */
 
-static bool detour_is_listed(const struct waves *w, const struct dl_verify_extra *x)
+/* Is it one of the plan anyhow, or listed?  It is listed then. */
+static bool detour_is_listed(struct waves *w, const struct dl_verify_extra *x)
 {
-	for (uint32_t i = 0; i < w->nwanted; i++)
-		if (w->wanted[i].sw == x->sw && w->wanted[i].lid == x->lid)
-			return true;
-	return dl_tables_lft(w->t->held, x->sw, x->lid) !=
-	       dl_tables_lft(w->t->opened, x->sw, x->lid);
+	uint64_t bit = x->sw * (uint64_t)w->t->held->stride + x->lid;
+	uint64_t *word = &w->is_wanted[bit / 64], mask = UINT64_C(1) << bit % 64;
+	bool is = *word & mask || dl_tables_lft(w->t->held, x->sw, x->lid) !=
+					  dl_tables_lft(w->t->opened, x->sw, x->lid);
+
+	*word |= mask;
+	return is;
 }
 
 /* Have the next plan ask the neighbours of a switch.  0 or -ENOMEM. */
@@ -177,8 +180,13 @@ static int detour_want(struct waves *w, uint32_t s, uint16_t lid)
 
 int dl_waves_detour_all(struct waves *w)
 {
+	size_t words = w->f->nswitches * (size_t)w->t->held->stride / 64;
 	int n = 0, done = 0;
 
+	if (!w->is_wanted)
+		w->is_wanted = calloc(words + 1, sizeof(*w->is_wanted));
+	if (!w->is_wanted)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < w->nlids && done >= 0; i++) {
 		uint16_t lid;
 		uint32_t all;

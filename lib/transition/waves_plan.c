@@ -171,7 +171,8 @@ static void waves_restart(struct waves *w)
 			     .out = w->out,
 			     .wanted = w->wanted,
 			     .nwanted = w->nwanted,
-			     .wanted_cap = w->wanted_cap };
+			     .wanted_cap = w->wanted_cap,
+			     .is_wanted = w->is_wanted };
 	*w->out = kept;
 }
 
@@ -339,6 +340,7 @@ int dl_transition_waves(struct dl_transition *t, uint64_t work, struct dl_transi
 	if (!err && !out->grants_late && (out->in_phases || out->closes_groups))
 		err = waves_grants_late(t, &out->grants_late);
 	free(w.wanted);
+	free(w.is_wanted);
 	waves_sum(out);
 	waves_leave(&w);
 	out->followed = w.followed;

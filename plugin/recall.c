@@ -144,9 +144,11 @@ static bool recall_ask_block(struct dl_engine *e, osm_switch_t *sw, uint32_t k,
 	return true;
 }
 
+/* One that claims more entries than it has room for is not asked. */
 static bool recall_has_block(const osm_switch_t *sw, uint32_t k)
 {
-	return !is_all(sw->lft + k * DL_TORUS_MARK_BLOCK, DL_TORUS_MARK_BLOCK, NO_ANSWER);
+	return (k + 1) * DL_TORUS_MARK_BLOCK <= sw->lft_size &&
+	       !is_all(sw->lft + k * DL_TORUS_MARK_BLOCK, DL_TORUS_MARK_BLOCK, NO_ANSWER);
 }
 
 /*

@@ -404,6 +404,7 @@ static void update_group(struct sim *sim, struct sim_node *n, uint32_t group, co
 	const uint16_t *now = &n->mft[group * SIM_MFT_POSITIONS];
 	bool come[DL_FABRIC_MAX_PORTS + 1] = { false };
 
+	sim->last_tree = sim->now;
 	sim_flow_open(sim, &j->groups[group]);
 	if (group >= j->ngroups)
 		j->ngroups = group + 1;

@@ -321,7 +321,8 @@ static bool is_settled(struct sim *sim, uint64_t *bad, char *example, size_t siz
 			 sm->last_up > sm->sweep_at + SIM_MS &&
 			 (sm->last_up > sim->disturbed || sim->now > sim->disturbed + LIGHT_SWEEP);
 	}
-	quiet &= sim->now > sim->last_join + TREE_WRITTEN;
+	quiet &= sim->now > sim->last_join + TREE_WRITTEN &&
+		 sim->now > sim->last_tree + TREE_WRITTEN;
 	quiet &= !sim->avoid.changed || sim->last_sweep > sim->avoid.changed;
 	return !*bad && quiet &&
 	       (all_joined(sim, find_master(sim)) || sim->now > sim->script->settling + JOIN_BOUND);

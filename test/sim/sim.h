@@ -311,6 +311,7 @@ struct sim {
 	uint32_t grown;	      /* steps of growth that are done */
 	bool unplugged;	      /* ... and so is half of the next one */
 	uint64_t last_join;   /* when a host joined its group last */
+	uint64_t last_tree;   /* when entries of a group changed last */
 	uint64_t last_change; /* when the fabric, or what answers in it, changed last */
 	uint64_t swapped_at;  /* when cables were exchanged last */
 	uint64_t disturbed;   /* when MADs were lost, delayed or not answered last */

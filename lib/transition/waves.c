@@ -60,34 +60,16 @@ static bool waves_is_written(const struct waves *w, const struct dl_verify_entry
 	return waves_is_done(e) && (e->time == DL_VERIFY_STAYS || e->time < w->barrier);
 }
 
-/* Is the whole new path from a switch on written? */
-static bool waves_follow(struct waves *w, const struct dl_verify_entry *entries, uint16_t lid,
-			 uint32_t s)
+/* Of the new path: is a switch's entry written? */
+static enum waves_state waves_look_ahead(struct waves *w, const struct waves_column *c, uint32_t s,
+					 uint32_t *next)
 {
-	uint8_t result = WAVES_UNKNOWN;
-	uint32_t n = 0;
+	unsigned int port = dl_tables_lft(w->t->opened, s, c->lid);
 
-	while (!result) {
-		unsigned int port = dl_tables_lft(w->t->opened, s, lid);
-
-		result = w->state[s];
-		if (result)
-			break;
-		w->state[s] = WAVES_ON_PATH;
-		w->path[n++] = s;
-		if (port == DL_TABLES_NO_PORT || !waves_is_written(w, entries, s)) {
-			result = WAVES_WAITING;
-			break;
-		}
-		s = dl_waves_next(w, s, port);
-		if (s == DL_NONE)
-			result = WAVES_WRITTEN;
-	}
-	if (result == WAVES_ON_PATH)
-		result = WAVES_WAITING;
-	while (n)
-		w->state[w->path[--n]] = result;
-	return result == WAVES_WRITTEN;
+	if (port == DL_TABLES_NO_PORT || !waves_is_written(w, c->entries, s))
+		return WAVES_WAITING;
+	*next = dl_waves_next(w, s, port);
+	return *next == DL_NONE ? WAVES_WRITTEN : WAVES_UNKNOWN;
 }
 
 /*
@@ -187,6 +169,7 @@ static uint32_t waves_ready(struct waves *w, uint32_t i, bool *left)
 	uint16_t lid;
 	uint32_t n, nready = 0;
 	const struct dl_verify_entry *entries = dl_verify_moving_entries(w->moving, i, &lid, &n);
+	const struct waves_column c = { entries, i, lid };
 
 	dl_waves_look_at(w, entries, n);
 	for (uint32_t k = 0; k < n; k++) {
@@ -198,7 +181,7 @@ static uint32_t waves_ready(struct waves *w, uint32_t i, bool *left)
 		*left = true;
 		if (e->time == DL_VERIFY_STAYS && !w->refused[i][k] &&
 		    (e->goal == DL_TABLES_NO_PORT || next == DL_NONE ||
-		     waves_follow(w, entries, lid, next)))
+		     dl_waves_walk(w, &c, waves_look_ahead, WAVES_WAITING, next) == WAVES_WRITTEN))
 			w->ready[nready++] = (struct dl_verify_move){ k, e->goal, w->barrier };
 	}
 	return nready;

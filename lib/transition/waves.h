@@ -9,7 +9,7 @@
  * What is known of a switch's path to a LID: of the new one, whether it is written, or waits
  * to be; of the present one, whether it ends at a closed entry, or goes on.
  */
-enum {
+enum waves_state {
 	WAVES_UNKNOWN,
 	WAVES_ON_PATH,
 	WAVES_WRITTEN,
@@ -91,6 +91,21 @@ void dl_waves_look_at(struct waves *w, const struct dl_verify_entry *entries, ui
 /* The port of a switch for a LID that was looked at, as last written. */
 unsigned int dl_waves_port(const struct waves *w, const struct dl_verify_entry *entries,
 			   uint16_t lid, uint32_t s);
+
+/* A LID that was looked at. */
+struct waves_column {
+	const struct dl_verify_entry *entries;
+	uint32_t i;
+	uint16_t lid;
+};
+
+/* What a switch says of the path through it; WAVES_UNKNOWN: what the next one says. */
+typedef enum waves_state (*waves_look)(struct waves *w, const struct waves_column *c, uint32_t s,
+				       uint32_t *next);
+
+/* What the path from a switch on is, and it is noted; `in_circle` where it has no end. */
+enum waves_state dl_waves_walk(struct waves *w, const struct waves_column *c, waves_look look,
+			       enum waves_state in_circle, uint32_t s);
 
 /* Append a step; NULL: no memory. */
 struct dl_transition_step *dl_waves_step(struct waves *w, enum dl_transition_kind kind);

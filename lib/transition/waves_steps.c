@@ -139,35 +139,41 @@ int dl_waves_drain(struct waves *w)
 	return dl_verify_moving_drain(w->moving);
 }
 
-/* ---- whom it interrupts -------------------------------------------------------- */
+/* ---- paths, from switch to switch ------------------------------------------------ */
 
-/* Does a closed entry stop what a switch sends to a LID that was looked at? */
-static bool waves_is_stopped(struct waves *w, const struct dl_verify_entry *entries, uint32_t i,
-			     uint16_t lid, uint32_t s)
+enum waves_state dl_waves_walk(struct waves *w, const struct waves_column *c, waves_look look,
+			       enum waves_state in_circle, uint32_t s)
 {
-	uint8_t result = WAVES_UNKNOWN;
+	enum waves_state result = w->state[s];
 	uint32_t n = 0;
 
 	while (!result) {
-		unsigned int port = dl_waves_port(w, entries, lid, s);
-		uint32_t at = w->entry_at[s];
-
-		result = w->state[s];
-		if (result)
-			break;
 		w->state[s] = WAVES_ON_PATH;
 		w->path[n++] = s;
-		if (port == DL_TABLES_NO_PORT && at != DL_NONE && w->closed[i][at])
-			result = WAVES_STOPPED;
-		s = dl_waves_next(w, s, port);
-		if (!result && s == DL_NONE)
-			result = WAVES_GOES_ON;
+		result = look(w, c, s, &s);
+		if (!result)
+			result = w->state[s];
 	}
 	if (result == WAVES_ON_PATH)
-		result = WAVES_GOES_ON; /* round in a circle */
+		result = in_circle;
 	while (n)
 		w->state[w->path[--n]] = result;
-	return result == WAVES_STOPPED;
+	return result;
+}
+
+/* ---- whom it interrupts -------------------------------------------------------- */
+
+/* Of the present path: does it end at an entry that was closed? */
+static enum waves_state waves_look_for_stop(struct waves *w, const struct waves_column *c,
+					    uint32_t s, uint32_t *next)
+{
+	unsigned int port = dl_waves_port(w, c->entries, c->lid, s);
+	uint32_t at = w->entry_at[s];
+
+	if (port == DL_TABLES_NO_PORT && at != DL_NONE && w->closed[c->i][at])
+		return WAVES_STOPPED;
+	*next = dl_waves_next(w, s, port);
+	return *next == DL_NONE ? WAVES_GOES_ON : WAVES_UNKNOWN;
 }
 
 int dl_waves_count_interrupted(struct waves *w)
@@ -182,6 +188,7 @@ int dl_waves_count_interrupted(struct waves *w)
 		uint16_t lid;
 		uint32_t n, home;
 		const struct dl_verify_entry *e = dl_verify_moving_entries(w->moving, i, &lid, &n);
+		const struct waves_column c = { e, i, lid };
 
 		if (!memchr(w->closed[i], true, n) || w->f->lid_port[lid] == DL_NONE)
 			continue;
@@ -196,7 +203,8 @@ int dl_waves_count_interrupted(struct waves *w)
 		for (uint32_t s = 0; s < nsw && !err; s++) {
 			if (w->stopped[i][s] || !dl_tables_paths_arrive(held, s) ||
 			    !dl_tables_paths_arrive(opened, s) ||
-			    !waves_is_stopped(w, e, i, lid, s))
+			    dl_waves_walk(w, &c, waves_look_for_stop, WAVES_GOES_ON, s) !=
+				    WAVES_STOPPED)
 				continue;
 			w->stopped[i][s] = true;
 			if (w->ends[s] == (s == home))

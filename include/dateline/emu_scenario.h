@@ -40,6 +40,21 @@ struct dl_emu_program_result {
 /* After a run. */
 struct dl_emu_program_result dl_emu_program_result(const struct dl_emu_program *p);
 
+/*
+ * A phase of a program, that is a group of its operations, see dateline-emulate(1).  It begins
+ * with the first of its sends and calculations, and ends when the last of its operations is
+ * done.  Phases may overlap.
+ */
+struct dl_emu_program_phase {
+	char name[64];
+	uint64_t start, end; /* ps; nothing of it has happened: UINT64_MAX and 0 */
+	uint64_t messages, bytes;
+};
+
+/* After a run: the phases of a program, which owns them.  Returns how many there are. */
+uint32_t dl_emu_program_phases(const struct dl_emu_program *p,
+			       const struct dl_emu_program_phase **out);
+
 /* A rank that did not come to its end, and the oldest of its messages that is missing. */
 struct dl_emu_program_wait {
 	uint32_t rank, peer;

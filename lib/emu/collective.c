@@ -23,6 +23,11 @@
  * receives from the k-th before it.  Halo: on a grid that is a torus, with both
  * neighbours in each dimension, at once.  Pipeline: each rank passes `count`
  * messages on, receiving one while it sends the one before it.
+ *
+ * Each operation belongs to a phase, its number in the table below: once round the
+ * ring; up or down the tree; an exchange, where the first phase is what is handed to a
+ * partner before, and the last one what comes back; a step of all to all; a dimension;
+ * the messages of one rank of the pipeline.
  */
 #include "config.h"
 
@@ -36,9 +41,11 @@
 #define COUNT_MAX 1000000
 
 static int collective_op(struct dl_emu_op *op, enum dl_emu_op_kind kind, uint32_t peer,
-			 uint32_t tag, uint64_t size)
+			 uint32_t phase, uint32_t tag, uint64_t size)
 {
-	*op = (struct dl_emu_op){ .kind = kind, .peer = peer, .tag = tag, .size = size + !size };
+	*op = (struct dl_emu_op){
+		.kind = kind, .peer = peer, .phase = phase, .tag = tag, .size = size + !size
+	};
 	return 1;
 }
 
@@ -55,12 +62,13 @@ static int collective_ring(const struct dl_emu_program *p, uint32_t rank, uint32
 			   struct dl_emu_op *out)
 {
 	uint32_t n = p->nranks, from = (rank + n - 1) % n, ahead = 2 * n - step;
+	uint32_t round = step / (n - 1);
 
 	if (step >= p->kind->bus * (n - 1))
 		return -1;
-	collective_op(&out[0], DL_EMU_OP_SEND, (rank + 1) % n, step,
+	collective_op(&out[0], DL_EMU_OP_SEND, (rank + 1) % n, round, step,
 		      collective_part(p, rank + ahead));
-	collective_op(&out[1], DL_EMU_OP_RECV, from, step, collective_part(p, from + ahead));
+	collective_op(&out[1], DL_EMU_OP_RECV, from, round, step, collective_part(p, from + ahead));
 	return 2;
 }
 
@@ -71,8 +79,8 @@ static int collective_all_to_all(const struct dl_emu_program *p, uint32_t rank, 
 
 	if (step >= n - 1)
 		return -1;
-	collective_op(&out[0], DL_EMU_OP_SEND, to, step, collective_part(p, to));
-	collective_op(&out[1], DL_EMU_OP_RECV, from, step, collective_part(p, rank));
+	collective_op(&out[0], DL_EMU_OP_SEND, to, step, step, collective_part(p, to));
+	collective_op(&out[1], DL_EMU_OP_RECV, from, step, step, collective_part(p, rank));
 	return 2;
 }
 
@@ -90,22 +98,22 @@ static int collective_tree(const struct dl_emu_program *p, uint32_t rank, uint32
 		child[children++] = rank + bit;
 	if (step == 0) {
 		for (uint32_t i = 0; i < children; i++)
-			n += collective_op(&out[n], DL_EMU_OP_RECV, child[i], TREE_UP, p->size);
+			n += collective_op(&out[n], DL_EMU_OP_RECV, child[i], TREE_UP, TREE_UP,
+					   p->size);
 		return n;
 	}
 	if (step == 1 && rank) {
-		n += collective_op(&out[n], DL_EMU_OP_SEND, rank - low, TREE_UP, p->size);
-		n += collective_op(&out[n], DL_EMU_OP_RECV, rank - low, TREE_DOWN, p->size);
+		n += collective_op(&out[n], DL_EMU_OP_SEND, rank - low, TREE_UP, TREE_UP, p->size);
+		n += collective_op(&out[n], DL_EMU_OP_RECV, rank - low, TREE_DOWN, TREE_DOWN,
+				   p->size);
 	}
 	if (step > 1 && step - 2 >= children)
 		return -1;
 	if (step > 1)
 		n += collective_op(&out[n], DL_EMU_OP_SEND, child[children - 1 - (step - 2)],
-				   TREE_DOWN, p->size);
+				   TREE_DOWN, TREE_DOWN, p->size);
 	return n;
 }
-
-enum { DOUBLING_FOLD = 32, DOUBLING_UNFOLD };
 
 /* Of the first 2 * rest ranks, the even ones leave the exchange to the odd ones. */
 static int collective_doubling(const struct dl_emu_program *p, uint32_t rank, uint32_t step,
@@ -113,22 +121,22 @@ static int collective_doubling(const struct dl_emu_program *p, uint32_t rank, ui
 {
 	uint32_t steps = 31 - __builtin_clz(p->nranks), rest = p->nranks - (1u << steps), peer;
 	bool folded = rank < 2 * rest;
-	uint32_t number = folded ? rank / 2 : rank - rest;
+	uint32_t number = folded ? rank / 2 : rank - rest, last = p->nphases - 1;
 
 	if (step == 0 && folded)
-		return collective_op(out, rank & 1 ? DL_EMU_OP_RECV : DL_EMU_OP_SEND, rank ^ 1,
-				     DOUBLING_FOLD, p->size);
+		return collective_op(out, rank & 1 ? DL_EMU_OP_RECV : DL_EMU_OP_SEND, rank ^ 1, 0,
+				     0, p->size);
 	if (step == steps + 1 && folded)
 		return collective_op(out, rank & 1 ? DL_EMU_OP_SEND : DL_EMU_OP_RECV, rank ^ 1,
-				     DOUBLING_UNFOLD, p->size);
+				     last, last, p->size);
 	if (step > steps)
 		return -1;
 	if (step == 0 || (folded && !(rank & 1)))
 		return 0;
 	peer = number ^ 1u << (step - 1);
 	peer = peer < rest ? 2 * peer + 1 : peer + rest;
-	collective_op(&out[0], DL_EMU_OP_SEND, peer, step, p->size);
-	collective_op(&out[1], DL_EMU_OP_RECV, peer, step, p->size);
+	collective_op(&out[0], DL_EMU_OP_SEND, peer, step, step, p->size);
+	collective_op(&out[1], DL_EMU_OP_RECV, peer, step, step, p->size);
 	return 2;
 }
 
@@ -147,10 +155,10 @@ static int collective_halo(const struct dl_emu_program *p, uint32_t rank, uint32
 		unit *= k;
 		if (k == 1)
 			continue;
-		n += collective_op(&out[n], DL_EMU_OP_SEND, up, 2 * d, p->size);
-		n += collective_op(&out[n], DL_EMU_OP_SEND, down, 2 * d + 1, p->size);
-		n += collective_op(&out[n], DL_EMU_OP_RECV, down, 2 * d, p->size);
-		n += collective_op(&out[n], DL_EMU_OP_RECV, up, 2 * d + 1, p->size);
+		n += collective_op(&out[n], DL_EMU_OP_SEND, up, d, 2 * d, p->size);
+		n += collective_op(&out[n], DL_EMU_OP_SEND, down, d, 2 * d + 1, p->size);
+		n += collective_op(&out[n], DL_EMU_OP_RECV, down, d, 2 * d, p->size);
+		n += collective_op(&out[n], DL_EMU_OP_RECV, up, d, 2 * d + 1, p->size);
 	}
 	return n;
 }
@@ -164,20 +172,22 @@ static int collective_pipeline(const struct dl_emu_program *p, uint32_t rank, ui
 	if (step > p->count)
 		return -1;
 	if (rank && step < p->count)
-		n += collective_op(&out[n], DL_EMU_OP_RECV, rank - 1, step, p->size);
+		n += collective_op(&out[n], DL_EMU_OP_RECV, rank - 1, rank - 1, step, p->size);
 	if (rank + 1 < p->nranks && sent < p->count)
-		n += collective_op(&out[n], DL_EMU_OP_SEND, rank + 1, sent, p->size);
+		n += collective_op(&out[n], DL_EMU_OP_SEND, rank + 1, rank, sent, p->size);
 	return n;
 }
 
 static const struct dl_emu_collective collectives[] = {
-	{ "allreduce-ring", collective_ring, 2, 1, 2, 0, true },
-	{ "allreduce-tree", collective_tree, 32, 1, 2, 0, false },
-	{ "allreduce-doubling", collective_doubling, 2, 1, 2, 0, false },
-	{ "allgather", collective_ring, 2, 1, 1, 0, true },
-	{ "alltoall", collective_all_to_all, 2, 1, 1, 0, true },
-	{ "halo", collective_halo, 12, 6, 0, 'x', false },
-	{ "pipeline", collective_pipeline, 2, 1, 0, 'n', false },
+	{ "allreduce-ring", collective_ring, 2, 1, 2, 0, true, "reduce-scatter", NULL,
+	  "all-gather" },
+	{ "allreduce-tree", collective_tree, 32, 1, 2, 0, false, "reduce", NULL, "broadcast" },
+	{ "allreduce-doubling", collective_doubling, 2, 1, 2, 0, false, "fold", "exchange %u",
+	  "unfold" },
+	{ "allgather", collective_ring, 2, 1, 1, 0, true, "all-gather", NULL, NULL },
+	{ "alltoall", collective_all_to_all, 2, 1, 1, 0, true, NULL, "step %u", NULL },
+	{ "halo", collective_halo, 12, 6, 0, 'x', false, "x", "y", "z" },
+	{ "pipeline", collective_pipeline, 2, 1, 0, 'n', false, NULL, "stage %u", NULL },
 };
 
 /* ---- their names --------------------------------------------------------- */
@@ -238,6 +248,26 @@ static bool collective_extra(struct dl_emu_program *p, const char *text)
 	return !*text && (p->kind->extra == 'n' || points == p->nranks);
 }
 
+/* Phases that are numbered are fewer than ranks: those of the table, and more where it has a %. */
+static int collective_phases(struct dl_emu_program *p)
+{
+	const struct dl_emu_collective *kind = p->kind;
+	bool numbered = kind->between && strchr(kind->between, '%');
+	uint32_t first = kind->first != NULL, between = kind->between != NULL;
+
+	p->nphases = first + (numbered ? p->nranks - 1 : between) + (kind->last != NULL);
+	p->phases = calloc(p->nphases + 1ul, sizeof(*p->phases));
+	for (uint32_t i = 0; p->phases && i < p->nphases; i++) {
+		char *name = p->phases[i].name;
+
+		if ((!i && first) || (kind->last && i + 1 == p->nphases))
+			snprintf(name, sizeof(p->phases->name), "%s", i ? kind->last : kind->first);
+		else
+			snprintf(name, sizeof(p->phases->name), kind->between, i + !first);
+	}
+	return p->phases ? 0 : -ENOMEM;
+}
+
 static int collective_fill(struct dl_emu_program *p)
 {
 	uint32_t most = p->kind->ops, sends = p->kind->sends;
@@ -247,7 +277,7 @@ static int collective_fill(struct dl_emu_program *p)
 	p->nops = p->nranks * most;
 	p->ranks = calloc(p->nranks, sizeof(*p->ranks));
 	p->ops = calloc(p->nops + 1ul, sizeof(*p->ops));
-	if (!p->ranks || !p->ops || dl_emu_program_arrays(p))
+	if (!p->ranks || !p->ops || collective_phases(p) || dl_emu_program_arrays(p))
 		return -ENOMEM;
 	for (uint32_t r = 0; r < p->nranks; r++)
 		p->ranks[r].first = r * most;

@@ -14,7 +14,8 @@
  *
  * Words may stand in any lines.  After an operation may follow `cpu` and `nic`
  * with a number; the latter means nothing here.  Labels may be used before they
- * are defined.  Comments are those of C.
+ * are defined.  Comments are those of C; one that begins with "phase: NAME" says of
+ * which phase the operations after it are, up to the next one or the end of the rank.
  *
  * The k-th send of a rank to another one with a tag is received by its k-th
  * receive from there with this tag, in the order of the file.  So what does not
@@ -57,30 +58,101 @@ struct goal {
 	struct dl_emu_program *p;
 	uint32_t ops_cap;
 	void *labels; /* of the rank, by name: a tree */
+	void *phases; /* by name: a tree of labels, too, whose operations are numbers of phases */
+	uint32_t phase, phases_cap; /* the present one */
 	struct goal_edge *edges;
 	uint32_t nedges, edges_cap;
 	struct dl_arena arena;
 };
 
+/* ---- labels and phases ---------------------------------------------------- */
+
+static int goal_compare_labels(const void *a, const void *b)
+{
+	return strcmp(((const struct goal_label *)a)->name, ((const struct goal_label *)b)->name);
+}
+
+/* The label of the present word in a tree; NULL: no memory. */
+static struct goal_label *goal_label(struct goal *g, void **tree)
+{
+	size_t size = sizeof(struct goal_label) + strlen(g->word) + 1;
+	struct goal_label *l = dl_arena_alloc(&g->arena, size), **found;
+
+	if (!l)
+		return NULL;
+	*l = (struct goal_label){ .op = DL_EMU_NIL, .line = g->text.line };
+	memcpy(l->name, g->word, size - sizeof(*l));
+	found = (struct goal_label **)tsearch(l, tree, goal_compare_labels);
+	return found ? *found : NULL;
+}
+
+static void goal_keep(void *label)
+{
+	(void)label; /* it is in the arena */
+}
+
+/* The phase of the present word is that of the operations that follow. */
+static int goal_enter_phase(struct goal *g)
+{
+	struct goal_label *l = goal_label(g, &g->phases);
+	struct dl_emu_program *p = g->p;
+
+	if (!l || !dl_array_room(p->phases, p->nphases, 1, &g->phases_cap))
+		return -ENOMEM;
+	if (l->op == DL_EMU_NIL) {
+		l->op = p->nphases++;
+		p->phases[l->op] = (struct dl_emu_program_phase){ 0 };
+		memcpy(p->phases[l->op].name, l->name, strlen(l->name) + 1);
+	}
+	g->phase = l->op;
+	return 0;
+}
+
+/* What follows "phase:" in a comment. */
+static int goal_read_phase(struct goal *g)
+{
+	size_t n = dl_text_at_end(&g->text) ? 0 : strlen(g->text.at);
+	const char *end = g->comment ? strstr(g->text.at, "*/") : NULL;
+
+	n = end ? (size_t)(end - g->text.at) : n;
+	while (n && isspace((unsigned char)g->text.at[n - 1]))
+		n--;
+	if (!n || n >= WORD_MAX)
+		return dl_text_expected(&g->text, "the name of a phase, of at most 63 bytes");
+	memcpy(g->word, g->text.at, n);
+	g->word[n] = '\0';
+	dl_text_clean(g->word);
+	return goal_enter_phase(g);
+}
+
 /* ---- words --------------------------------------------------------------- */
 
-/* Skip blanks and comments.  1: something stands in this line; 0: nothing more. */
-static bool goal_skip(struct goal *g)
+/*
+ * Skip blanks and comments.  1: something stands in this line; 0: nothing more; or a
+ * negative errno.
+ */
+static int goal_skip(struct goal *g)
 {
 	for (;;) {
 		char *end = g->comment ? strstr(g->text.at, "*/") : NULL;
+		bool line;
+		int err;
 
 		if (g->comment && !end)
-			return false;
+			return 0;
 		if (end)
 			g->text.at = end + 2;
 		g->comment = false;
-		if (dl_text_at_end(&g->text) || !strncmp(g->text.at, "//", 2))
-			return false;
-		if (strncmp(g->text.at, "/*", 2))
-			return true;
+		if (dl_text_at_end(&g->text))
+			return 0;
+		line = !strncmp(g->text.at, "//", 2);
+		if (!line && strncmp(g->text.at, "/*", 2))
+			return 1;
 		g->text.at += 2;
-		g->comment = true;
+		g->comment = !line;
+		err = dl_text_take_string(&g->text, "phase:") ? goal_read_phase(g) : 0;
+		if (err || line)
+			return err;
 	}
 }
 
@@ -88,14 +160,17 @@ static bool goal_skip(struct goal *g)
 static int goal_next(struct goal *g)
 {
 	size_t n = 0;
+	int state;
 
-	while (!g->text.at || !goal_skip(g)) {
-		int state = dl_text_next(&g->text);
-
+	while (!(state = g->text.at ? goal_skip(g) : 0)) {
+		state = dl_text_next(&g->text);
 		g->word[0] = '\0';
 		if (state <= 0)
 			return state;
 	}
+	if (state < 0)
+		return state;
+	n = *g->text.at == '-'; /* of a number that is refused where it stands */
 	while (isalnum((unsigned char)g->text.at[n]) || g->text.at[n] == '_')
 		n++;
 	if (!n && strchr(":{}", *g->text.at))
@@ -136,32 +211,6 @@ static int goal_number(struct goal *g, const char *unit, uint64_t max, const cha
 	return goal_next(g);
 }
 
-/* ---- labels -------------------------------------------------------------- */
-
-static int goal_compare_labels(const void *a, const void *b)
-{
-	return strcmp(((const struct goal_label *)a)->name, ((const struct goal_label *)b)->name);
-}
-
-/* The label of the present word; NULL: no memory. */
-static struct goal_label *goal_label(struct goal *g)
-{
-	size_t size = sizeof(struct goal_label) + strlen(g->word) + 1;
-	struct goal_label *l = dl_arena_alloc(&g->arena, size), **found;
-
-	if (!l)
-		return NULL;
-	*l = (struct goal_label){ .op = DL_EMU_NIL, .line = g->text.line };
-	memcpy(l->name, g->word, size - sizeof(*l));
-	found = (struct goal_label **)tsearch(l, &g->labels, goal_compare_labels);
-	return found ? *found : NULL;
-}
-
-static void goal_keep(void *label)
-{
-	(void)label; /* it is in the arena */
-}
-
 /* ---- operations ---------------------------------------------------------- */
 
 /* What may follow an operation. */
@@ -177,6 +226,8 @@ static int goal_read_rest(struct goal *g, struct dl_emu_op *op)
 		if (!err)
 			err = goal_number(g, "", first == 'c' ? CPUS_MAX - 1 : UINT32_MAX,
 					  first == 'c' ? "the number of a CPU, below 64" :
+					  first == 't' ? "a tag below 2^32; any tag, -1, is not "
+							 "supported" :
 							 "a number below 2^32",
 					  &value);
 		if (!err && first == 't')
@@ -199,7 +250,11 @@ static int goal_read_message(struct goal *g, struct dl_emu_op *op)
 	if (!err)
 		err = goal_take(g, op->kind == DL_EMU_OP_SEND ? "to" : "from");
 	if (!err)
-		err = goal_number(g, "", g->p->nranks - 1, "the number of a rank", &peer);
+		err = goal_number(g, "", g->p->nranks - 1,
+				  op->kind == DL_EMU_OP_SEND ?
+					  "the number of a rank" :
+					  "the number of a rank; any source, -1, is not supported",
+				  &peer);
 	if (!err && peer == op->rank)
 		return dl_text_error(&g->text, "expected another rank than the rank itself");
 	op->peer = err ? 0 : peer;
@@ -210,7 +265,7 @@ static int goal_read_op(struct goal *g, uint32_t rank, struct goal_label *label)
 {
 	static const char *const kinds[] = { "send", "recv", "calc" };
 	struct dl_emu_program *p = g->p;
-	struct dl_emu_op op = { .rank = rank, .next = g->text.line };
+	struct dl_emu_op op = { .rank = rank, .next = g->text.line, .phase = g->phase };
 	int err;
 
 	while (op.kind < 3 && !goal_is(g, kinds[op.kind]))
@@ -244,7 +299,7 @@ static int goal_read_requirement(struct goal *g, struct goal_label *to, bool beg
 
 	if (err || !*g->word)
 		return err ? err : goal_wrong(g, "a label");
-	from = goal_label(g);
+	from = goal_label(g, &g->labels);
 	if (!from || !dl_array_room(g->edges, g->nedges, 1, &g->edges_cap))
 		return -ENOMEM;
 	g->edges[g->nedges++] = (struct goal_edge){ from, to, begun };
@@ -261,7 +316,7 @@ static int goal_read_statement(struct goal *g, uint32_t rank)
 		return goal_read_op(g, rank, NULL);
 	if (!isalnum((unsigned char)g->word[0]) && g->word[0] != '_')
 		return goal_wrong(g, "a label, send, recv, calc or }");
-	label = goal_label(g);
+	label = goal_label(g, &g->labels);
 	if (!label)
 		return -ENOMEM;
 	err = goal_next(g);
@@ -292,18 +347,22 @@ static int goal_check_labels(const struct goal *g, uint32_t first)
 static int goal_read_rank(struct goal *g)
 {
 	struct dl_emu_program *p = g->p;
-	uint32_t edges = g->nedges;
+	uint32_t edges = g->nedges, line = g->text.line;
 	uint64_t rank;
 	int err = goal_take(g, "rank");
 
 	if (!err)
 		err = goal_number(g, "", p->nranks - 1, "the number of a rank", &rank);
-	if (!err && p->ranks[rank].n)
-		return dl_text_error(&g->text, "expected rank %u only once", (unsigned int)rank);
+	if (!err && p->ranks[rank].step)
+		return dl_text_error(&g->text,
+				     "expected rank %u only once: its operations begin in line %u",
+				     (unsigned int)rank, p->ranks[rank].step);
+	g->phase = 0;
 	if (!err)
 		err = goal_take(g, "{");
 	if (err)
 		return err;
+	p->ranks[rank].step = line;
 	p->ranks[rank].first = p->nops;
 	while (!err && !goal_is(g, "}"))
 		err = *g->word ? goal_read_statement(g, rank) : goal_wrong(g, "}");
@@ -469,8 +528,10 @@ static int goal_read_all(struct goal *g, uint32_t most)
 {
 	struct dl_emu_program *p = g->p;
 	uint64_t ranks = 0;
-	int err = goal_next(g);
+	int err = goal_enter_phase(g); /* of operations for which the file names none */
 
+	if (!err)
+		err = goal_next(g);
 	if (!err)
 		err = goal_take(g, "num_ranks");
 	if (!err)
@@ -502,7 +563,7 @@ static int goal_read_all(struct goal *g, uint32_t most)
 int dl_emu_program_read(FILE *from, const char *name, uint32_t most, const struct dl_log *log,
 			struct dl_emu_program **out)
 {
-	struct goal g = { .p = calloc(1, sizeof(*g.p)) };
+	struct goal g = { .p = calloc(1, sizeof(*g.p)), .word = "main" };
 	int err;
 
 	if (!g.p)
@@ -511,6 +572,7 @@ int dl_emu_program_read(FILE *from, const char *name, uint32_t most, const struc
 	err = goal_read_all(&g, most);
 	dl_text_end(&g.text);
 	free(g.edges);
+	tdestroy(g.phases, goal_keep);
 	dl_arena_free(&g.arena);
 	if (err)
 		dl_emu_program_free(g.p);

@@ -45,6 +45,8 @@ int dl_emu_program_arrays(struct dl_emu_program *p)
 		p->flows[f].head = p->flows[f].next = DL_EMU_NIL;
 	for (uint32_t r = 0; r < p->nranks; r++)
 		p->ranks[r].done = DL_EMU_NEVER;
+	for (uint32_t i = 0; i < p->nphases; i++)
+		p->phases[i].start = DL_EMU_NEVER;
 	return p->flows && p->cpu_free ? 0 : -ENOMEM;
 }
 
@@ -58,12 +60,35 @@ void dl_emu_program_free(struct dl_emu_program *p)
 	free(p->ops);
 	free(p->edges);
 	free(p->flows);
+	free(p->phases);
 	free(p->cpu_free);
 	free(p->rank);
 	free(p);
 }
 
 /* ---- operations ---------------------------------------------------------- */
+
+/* Something of an operation's phase happens; at other ranks, in other shards, too. */
+static void program_note_phase(const struct dl_emu_program *p, const struct dl_emu *e,
+			       const struct dl_emu_op *op)
+{
+	struct dl_emu_program_phase *f = &p->phases[op->phase];
+	uint64_t start = __atomic_load_n(&f->start, __ATOMIC_RELAXED);
+	uint64_t end = __atomic_load_n(&f->end, __ATOMIC_RELAXED);
+
+	while (e->now < start && !__atomic_compare_exchange_n(&f->start, &start, e->now, false,
+							      __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		continue;
+	while (e->now > end && !__atomic_compare_exchange_n(&f->end, &end, e->now, false,
+							    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		continue;
+}
+
+/* Has all of a receive's message come? */
+static bool program_has_come(const struct dl_emu_op *op)
+{
+	return op->got >= op->size + !op->size;
+}
 
 /* An event for an operation when its CPU has had the time for it. */
 static void program_compute(struct dl_emu_program *p, struct dl_emu *e, struct dl_emu_op *op,
@@ -123,7 +148,9 @@ static void program_begin(struct dl_emu_program *p, struct dl_emu *e, uint32_t h
 
 		heap = program_merge(p, op->left, op->next);
 		op->begun = true;
-		if (op->kind != DL_EMU_OP_RECV || op->got >= op->size)
+		if (op->kind != DL_EMU_OP_RECV)
+			program_note_phase(p, e, op);
+		if (op->kind != DL_EMU_OP_RECV || program_has_come(op))
 			program_compute(p, e, op,
 					op->kind == DL_EMU_OP_CALC ? op->size : p->overhead);
 		heap = program_release(p, op, true, heap);
@@ -184,6 +211,7 @@ static void program_next_step(struct dl_emu_program *p, struct dl_emu *e, uint32
 
 static void program_done(struct dl_emu_program *p, struct dl_emu *e, struct dl_emu_op *op)
 {
+	program_note_phase(p, e, op);
 	program_begin(p, e, program_release(p, op, false, DL_EMU_NIL));
 	if (!--p->ranks[op->rank].left)
 		program_next_step(p, e, op->rank);
@@ -207,6 +235,8 @@ static void program_send(struct dl_emu_program *p, struct dl_emu *e, struct dl_e
 		f->next = number;
 	p->ranks[op->rank].messages++;
 	p->ranks[op->rank].bytes += op->size;
+	__atomic_fetch_add(&p->phases[op->phase].messages, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&p->phases[op->phase].bytes, op->size, __ATOMIC_RELAXED);
 	dl_emu_flow_again(e, p->first_flow + op->flow);
 }
 
@@ -273,8 +303,8 @@ static void program_arrived(struct dl_emu_program *p, struct dl_emu *e, uint32_t
 		e->err = -ENOMEM;
 		return;
 	}
-	*got += bytes;
-	if (op && op->begun && op->got >= op->size)
+	*got += bytes + !bytes;
+	if (op && op->begun && program_has_come(op))
 		program_compute(p, e, op, p->overhead);
 }
 
@@ -329,7 +359,7 @@ static const struct dl_emu_op *program_missing(const struct dl_emu_program *p,
 		const struct dl_emu_op *op = &p->ops[i];
 		uint32_t sent = op->kind == DL_EMU_OP_SEND ? p->flows[op->flow].head : DL_EMU_NIL;
 
-		if (op->kind == DL_EMU_OP_RECV && op->begun && op->got < op->size)
+		if (op->kind == DL_EMU_OP_RECV && op->begun && !program_has_come(op))
 			return op;
 		if (!sends && sent != DL_EMU_NIL)
 			sends = &p->ops[sent];
@@ -373,4 +403,11 @@ struct dl_emu_program_result dl_emu_program_result(const struct dl_emu_program *
 		out.bus = out.algorithm * p->kind->bus * (n - 1) / n;
 	}
 	return out;
+}
+
+uint32_t dl_emu_program_phases(const struct dl_emu_program *p,
+			       const struct dl_emu_program_phase **out)
+{
+	*out = p->phases;
+	return p->nphases;
 }

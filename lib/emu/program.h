@@ -15,7 +15,7 @@ enum dl_emu_op_kind { DL_EMU_OP_SEND, DL_EMU_OP_RECV, DL_EMU_OP_CALC };
  * it: in a GOAL file the operation there, else the tag.
  */
 struct dl_emu_op {
-	uint64_t size; /* bytes of the message, 1 or more; or ps */
+	uint64_t size; /* bytes of the message; or ps */
 	union {
 		uint64_t at;   /* of a send: when its message was handed over */
 		uint32_t left; /* among those to begin; NIL */
@@ -26,7 +26,8 @@ struct dl_emu_op {
 	uint32_t next;	/* in the flow; `right` among those to begin; NIL.  While read: its line */
 	uint32_t edges; /* the first one; there are more up to the next one's */
 	uint32_t waits; /* requirements that are not met */
-	uint32_t got;	/* of a receive: bytes that have come */
+	uint32_t got;	/* of a receive: bytes that have come; a packet without data is 1 */
+	uint32_t phase;
 	uint8_t kind, cpu;
 	bool begun;
 };
@@ -52,8 +53,8 @@ struct dl_emu_program_early {
 struct dl_emu_program_rank {
 	uint32_t first, n; /* operations */
 	uint32_t left;	   /* of these: not done */
-	uint32_t step;
-	uint64_t done; /* when it had finished, or NEVER */
+	uint32_t step;	   /* of a file, while read: the line where it begins */
+	uint64_t done;	   /* when it had finished, or NEVER */
 	uint64_t messages, bytes;
 	struct dl_emu_program_early *early;
 	uint32_t nearly, early_cap;
@@ -72,6 +73,8 @@ struct dl_emu_program {
 	struct dl_emu_op_edge *edges;
 	struct dl_emu_program_flow *flows;
 	uint32_t nflows, ncpus;
+	struct dl_emu_program_phase *phases; /* ranks of all shards write to them */
+	uint32_t nphases;
 	uint64_t *cpu_free; /* by rank and CPU: when */
 	/* Of a run. */
 	uint64_t overhead;
@@ -94,9 +97,11 @@ struct dl_emu_collective {
 	uint8_t bus;	    /* bus bandwidth: so often (n - 1) / n of the other; 0: not defined */
 	char extra;	    /* after the size: 'x' radices, 'n' a number, 0 */
 	bool parts;	    /* its messages are of size / n */
+	/* Phases: the first and the last one, if any, and those between; see collective.c. */
+	const char *first, *between, *last;
 };
 
-/* Arrays for nranks, nflows and ncpus.  0 or -ENOMEM. */
+/* Arrays for nranks, nflows and ncpus; and nothing has happened.  0 or -ENOMEM. */
 int dl_emu_program_arrays(struct dl_emu_program *p);
 
 /* program.c: for a run, with what the source of the emulation calls. */

@@ -87,6 +87,78 @@ static double message_ns(double bytes)
 	return EMPTY_NS + (bytes + DL_EMU_HEADERS * ceil(bytes / 2048)) * BYTE_NS;
 }
 
+/* All that a program does, it does in a phase. */
+static void check_phases(const struct dl_emu_program *p, const struct dl_emu_program_result *all)
+{
+	uint64_t start = UINT64_MAX, end = 0, messages = 0, bytes = 0;
+	const struct dl_emu_program_phase *phase;
+	uint32_t n = dl_emu_program_phases(p, &phase);
+
+	for (uint32_t i = 0; i < n; i++, phase++) {
+		start = phase->start < start ? phase->start : start;
+		end = phase->end > end ? phase->end : end;
+		messages += phase->messages;
+		bytes += phase->bytes;
+		assert_true(phase->start == UINT64_MAX ? !phase->messages && !phase->end :
+							 phase->start <= phase->end);
+	}
+	assert_int_equal(start, 0);
+	assert_int_equal(end, all->time);
+	assert_int_equal(messages, all->messages);
+	assert_int_equal(bytes, all->bytes);
+}
+
+/* The i-th phase that a program has had, against its name and times in ns. */
+static void check_phase(const struct dl_emu_program *p, uint32_t i, const char *name, double start,
+			double end)
+{
+	const struct dl_emu_program_phase *phase;
+	uint32_t n = dl_emu_program_phases(p, &phase);
+
+	while (n && (phase->start == UINT64_MAX || i)) {
+		i -= phase->start != UINT64_MAX;
+		phase++;
+		n--;
+	}
+	assert_true(n > 0);
+	assert_string_equal(phase->name, name);
+	if (fabs(phase->start / 1e3 - start) > 0.01 * end ||
+	    fabs(phase->end / 1e3 - end) > 0.01 * end)
+		fail_msg("%s: %.1f to %.1f ns, expected %.1f to %.1f", name, phase->start / 1e3,
+			 phase->end / 1e3, start, end);
+}
+
+/* Phases of the formulas, one after the other; of the pipeline, one beside the other. */
+static void check_time_of_phases(const struct dl_emu_program *p, uint32_t n)
+{
+	double whole = message_ns(1 << 18), part = message_ns((1 << 18) / n);
+	double steps = 31 - __builtin_clz(n);
+	const char *kind = p->kind->name;
+	char name[32];
+
+	if (!strcmp(kind, "allreduce-ring")) {
+		check_phase(p, 0, "reduce-scatter", 0, (n - 1) * part);
+		check_phase(p, 1, "all-gather", (n - 1) * part, 2 * (n - 1) * part);
+	} else if (!strcmp(kind, "allreduce-tree")) {
+		check_phase(p, 0, "reduce", 0, steps * whole);
+		check_phase(p, 1, "broadcast", steps * whole, 2 * steps * whole);
+	}
+	for (uint32_t i = 0; !strcmp(kind, "allreduce-doubling") && i < steps; i++) {
+		snprintf(name, sizeof(name), "exchange %u", i + 1);
+		check_phase(p, i, name, i * whole, (i + 1) * whole);
+	}
+	for (uint32_t i = 0; !strcmp(kind, "alltoall") && i < n - 1; i++) {
+		snprintf(name, sizeof(name), "step %u", i + 1);
+		check_phase(p, i, name, i * part, (i + 1) * part);
+	}
+	for (uint32_t i = 0; !strcmp(kind, "pipeline") && i < n - 1; i++) {
+		snprintf(name, sizeof(name), "stage %u", i + 1);
+		check_phase(p, i, name, i * whole, (i + 1) * whole + 4 * (whole - EMPTY_NS));
+	}
+	if (!strcmp(kind, "halo"))
+		check_phase(p, 0, "x", 0, 2 * whole - EMPTY_NS);
+}
+
 static void check_time(struct emu_fixture *w, const char *name, uint32_t n, double expected)
 {
 	struct dl_emu_program *p;
@@ -95,6 +167,9 @@ static void check_time(struct emu_fixture *w, const char *name, uint32_t n, doub
 	assert_int_equal(dl_emu_program_make(name, n, NULL, &p), 0);
 	r = run(w, "{seed: 1}", false, 1, p);
 	assert_int_equal(r.program.waiting, 0);
+	check_phases(p, &r.program);
+	if (!strchr(name, 'x'))
+		check_time_of_phases(p, n);
 	if (fabs(r.program.time / 1e3 - expected) > 0.01 * expected)
 		fail_msg("%s of %u ranks: %.1f ns, expected %.1f", name, n, r.program.time / 1e3,
 			 expected);
@@ -313,6 +388,34 @@ static void test_late_ack(void **state)
 	dl_emu_result_free(&r);
 }
 
+/* Comments name phases, which end with the braces; receives alone do not begin one. */
+static void test_phases(void **state)
+{
+	static const char text[] = "// phase: lost, outside\n"
+				   "rank 0 { calc 100 cpu 1 // phase: there\n"
+				   "s: send 0b to 1 /* phase:  and back */ recv 0b from 1 }\n"
+				   "rank 1 { // phase: there and so on\n/* phase: there */\n"
+				   "r: recv 0b from 0 // phase: and back\n"
+				   "s: send 0b to 0 s requires r\n"
+				   "x: calc 7 x requires r }\n";
+	struct emu_fixture w;
+	struct dl_emu_program *p;
+	struct dl_emu_result r;
+
+	(void)state;
+	r = run_pair(&w, text, &p);
+	check_phases(p, &r.program);
+	check_phase(p, 0, "main", 0, 100);
+	assert_int_equal(p->phases[0].start, 0);
+	assert_int_equal(p->phases[0].end, 100000);
+	check_phase(p, 1, "there", 0, r.program.time / 2e3);
+	check_phase(p, 2, "and back", r.program.time / 2e3, r.program.time / 1e3);
+	assert_int_equal(p->nphases, 5);
+	dl_emu_result_free(&r);
+	dl_emu_program_free(p);
+	emu_fixture_free(&w);
+}
+
 /* On a ring of two, both neighbours are one rank, and have one queue pair. */
 static void test_two(void **state)
 {
@@ -362,6 +465,8 @@ static void draw_program(struct draw *d, uint32_t ranks, struct text *t)
 			for (unsigned int end = 0; end < 2; end++) {
 				if ((end ? m[i].to : m[i].from) != rank)
 					continue;
+				if (!(i % 4))
+					fprintf(t->to, "// phase: %u\n", i / 16);
 				fprintf(t->to, "m%u: %s %ub %s %u tag %u cpu %u\n", i,
 					end ? "recv" : "send", m[i].bytes, end ? "from" : "to",
 					end ? m[i].from : m[i].to, m[i].tag, i % 2);
@@ -377,9 +482,11 @@ static void draw_program(struct draw *d, uint32_t ranks, struct text *t)
 static void check_world(uint32_t number)
 {
 	struct draw d = { .seed = seed + 1000 + number };
+	const struct dl_emu_program_phase *phase;
+	struct dl_emu_program_phase *phases = NULL;
 	uint64_t time = 0, hops = 0;
 	struct emu_fixture w;
-	uint32_t ranks;
+	uint32_t ranks, nphases;
 
 	emu_fixture_draw(&d, &w);
 	ranks = 2 + draw_below(&d, w.nadapters < 20 ? w.nadapters - 1 : 19);
@@ -410,10 +517,16 @@ static void check_world(uint32_t number)
 			true, threads, p);
 		assert_int_equal(r.program.waiting, 0);
 		assert_int_equal(r.state, DL_EMU_DONE);
+		check_phases(p, &r.program);
+		nphases = dl_emu_program_phases(p, &phase);
 		if (threads > 1) {
+			assert_memory_equal(phase, phases, nphases * sizeof(*phase));
+			free(phases);
 			assert_int_equal(r.program.time, time);
 			assert_int_equal(dl_emu_totals(r.emu)->packet_hops, hops);
 		}
+		phases = malloc(nphases * sizeof(*phase));
+		memcpy(phases, phase, nphases * sizeof(*phase));
 		time = r.program.time;
 		hops = dl_emu_totals(r.emu)->packet_hops;
 		dl_emu_result_free(&r);
@@ -618,6 +731,12 @@ static void test_refused(void **state)
 		"rank 0 { a: calc 1 a requires a }",
 		"rank 0 { a: calc 1 b: calc 1 c: calc 1 a requires c b requires a c irequires b }",
 		"rank 0 { calc 1 } rank 0 { calc 1 }",
+		"rank 0 { } rank 0 { }",
+		"rank 0 { recv 8b from -1 }",
+		"rank 0 { recv 8b from 1 tag -1 } rank 1 { send 8b to 0 }",
+		"rank 0 { /* phase: */ calc 1 }",
+		"rank 0 { /* phase: "
+		"0123456789012345678901234567890123456789012345678901234567890123 */ }",
 		"rank 0 { calc -1 }",
 		"rank 0 { a: }",
 		"rank 0 { send 2000000000b to 1 }",
@@ -727,6 +846,7 @@ int main(void)
 		cmocka_unit_test(test_lost),	 cmocka_unit_test(test_hot_spot),
 		cmocka_unit_test(test_silent),	 cmocka_unit_test(test_opensm_conf),
 		cmocka_unit_test(test_ends),	 cmocka_unit_test(test_measured),
+		cmocka_unit_test(test_phases),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,8 +9,9 @@
 #include "tools/common/hosts.h"
 #include "emulate.h"
 
-#define CABLES 5 /* of those that made it wait */
-#define RANKS 5	 /* of those that wait at the end */
+#define CABLES 5  /* of those that made it wait */
+#define RANKS 5	  /* of those that wait at the end */
+#define PHASES 16 /* that are printed for people */
 
 struct hosts {
 	const struct dl_log *log;
@@ -128,6 +129,29 @@ static json_t *emulate_ranks_json(const struct dl_emu_program *p)
 	return list;
 }
 
+/* Phases of which anything has happened; their lengthening of the job adds up to its time. */
+static json_t *emulate_phases_json(const struct dl_emu_program *p)
+{
+	const struct dl_emu_program_phase *phase;
+	uint32_t n = dl_emu_program_phases(p, &phase);
+	json_t *list = json_array();
+	uint64_t before = 0;
+
+	for (uint32_t i = 0; i < n; i++, phase++) {
+		if (phase->start == UINT64_MAX)
+			continue;
+		json_array_append_new(
+			list, json_pack("{s:s, s:f, s:f, s:f, s:f, s:I, s:I}", "phase", phase->name,
+					"start_ns", phase->start / 1e3, "end_ns", phase->end / 1e3,
+					"duration_ns", (phase->end - phase->start) / 1e3, "adds_ns",
+					phase->end > before ? (phase->end - before) / 1e3 : 0.0,
+					"messages", (json_int_t)phase->messages, "bytes",
+					(json_int_t)phase->bytes));
+		before = phase->end > before ? phase->end : before;
+	}
+	return list;
+}
+
 static json_t *emulate_gbytes(double bytes)
 {
 	return bytes > 0 ? json_real(bytes * 1e-9) : json_null();
@@ -139,16 +163,31 @@ json_t *emulate_program_json(const struct emulate_run *r)
 	const struct dl_emu_histogram *h = &dl_emu_level(r->result.emu, 0)->message;
 	struct dl_emu_latency m = dl_emu_latency_of(h);
 
-	return json_pack("{s:s, s:I, s:I, s:o, s:I, s:I, s:f, s:f, s:f, s:f, s:o, s:o, s:o, s:o}",
-			 "program", r->program->name, "ranks", (json_int_t)p->ranks,
-			 "ranks_waiting", (json_int_t)p->waiting, "time_ns",
-			 p->waiting ? json_null() : json_real(p->time / 1e3), "messages",
-			 (json_int_t)p->messages, "bytes", (json_int_t)p->bytes, "message_ns_mean",
-			 m.mean, "message_ns_p50", m.p50, "message_ns_p99", m.p99, "message_ns_max",
-			 h->count ? h->largest / 1e3 : 0.0, "algorithm_gbytes_per_s",
-			 emulate_gbytes(p->algorithm), "bus_gbytes_per_s", emulate_gbytes(p->bus),
-			 "waited_for", emulate_waited_json(r), "waiting",
-			 emulate_ranks_json(r->program->program));
+	return json_pack(
+		"{s:s, s:I, s:I, s:o, s:I, s:I, s:f, s:f, s:f, s:f, s:o, s:o, s:o, s:o, s:o}",
+		"program", r->program->name, "ranks", (json_int_t)p->ranks, "ranks_waiting",
+		(json_int_t)p->waiting, "time_ns",
+		p->waiting ? json_null() : json_real(p->time / 1e3), "messages",
+		(json_int_t)p->messages, "bytes", (json_int_t)p->bytes, "message_ns_mean", m.mean,
+		"message_ns_p50", m.p50, "message_ns_p99", m.p99, "message_ns_max",
+		h->count ? h->largest / 1e3 : 0.0, "algorithm_gbytes_per_s",
+		emulate_gbytes(p->algorithm), "bus_gbytes_per_s", emulate_gbytes(p->bus),
+		"waited_for", emulate_waited_json(r), "waiting",
+		emulate_ranks_json(r->program->program), "phases",
+		emulate_phases_json(r->program->program));
+}
+
+static void emulate_phases_print(const json_t *phases, FILE *to)
+{
+	size_t n = json_array_size(phases);
+
+	for (size_t i = 0; n > 1 && i < n && i < PHASES; i++)
+		tool_print(
+			to, json_array_get(phases, i),
+			"phase {phase}: {messages} messages, {bytes} bytes, from {start_ns:.0} to "
+			"{end_ns:.0} ns, {duration_ns:.0} ns; adds {adds_ns:.0} ns\n");
+	if (n > PHASES)
+		fprintf(to, "%zu more phases are listed by --json and --tables\n", n - PHASES);
 }
 
 void emulate_program_print(const json_t *job, FILE *to)
@@ -162,7 +201,9 @@ void emulate_program_print(const json_t *job, FILE *to)
 		"{?bus_gbytes_per_s}bandwidth: {algorithm_gbytes_per_s:.3} GB/s (algorithm), "
 		"{bus_gbytes_per_s:.3} GB/s (bus)\n{/}"
 		"messages: mean {message_ns_mean:.0} ns, p50 {message_ns_p50:.0} ns, p99 "
-		"{message_ns_p99:.0} ns, longest {message_ns_max:.0} ns\n"
-		"{*waited_for}packets waited {queued_ns:.0} ns in all for \"{name}\" port "
-		"{port}\n{/}");
+		"{message_ns_p99:.0} ns, longest {message_ns_max:.0} ns\n");
+	emulate_phases_print(json_object_get(job, "phases"), to);
+	tool_print(to, job,
+		   "{*waited_for}packets waited {queued_ns:.0} ns in all for \"{name}\" port "
+		   "{port}\n{/}");
 }

@@ -178,7 +178,7 @@ struct dl_emu_program;
 
 struct dl_emu_message {
 	uint64_t at;	 /* when it arrives at the adapter */
-	uint32_t bytes;	 /* of data, 1 or more */
+	uint32_t bytes;	 /* of data; 0: one packet of headers */
 	uint16_t dlid;	 /* unicast or multicast LID */
 	uint8_t level;	 /* QoS level: adds bit 3 to the path SL */
 	uint8_t sl;	 /* DL_TABLES_NO_SL: the path SL of the tables */

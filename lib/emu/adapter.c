@@ -198,7 +198,7 @@ static void make_data(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 	if (last)
 		message_sent(e, flow);
 	more = f->active && f->sl == sl && f->paced_until <= e->now;
-	dl_emu_sl_sched_charge(&a->sched, flow, data, more);
+	dl_emu_sl_sched_charge(&a->sched, flow, data + !data, more); /* a turn ends */
 	if (f->active && !more && (!last || f->paced_until <= e->now))
 		line_up_flow(e, a, flow);
 }
@@ -328,7 +328,7 @@ static void start_message(struct dl_emu *e, uint32_t flow)
 			    DL_EMU_PK_LAST);
 		return;
 	}
-	f->left = f->message.bytes ? f->message.bytes : 1;
+	f->left = f->message.bytes;
 	begin_sending(e, flow);
 }
 

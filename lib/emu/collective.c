@@ -44,7 +44,7 @@ static int collective_op(struct dl_emu_op *op, enum dl_emu_op_kind kind, uint32_
 			 uint32_t phase, uint32_t tag, uint64_t size)
 {
 	*op = (struct dl_emu_op){
-		.kind = kind, .peer = peer, .phase = phase, .tag = tag, .size = size + !size
+		.kind = kind, .peer = peer, .phase = phase, .tag = tag, .size = size
 	};
 	return 1;
 }

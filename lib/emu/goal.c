@@ -246,7 +246,6 @@ static int goal_read_message(struct goal *g, struct dl_emu_op *op)
 	int err = goal_number(g, "b", MESSAGE_MAX, "bytes, at most 1073741824, such as 8b",
 			      &op->size);
 
-	op->size += !op->size;
 	if (!err)
 		err = goal_take(g, op->kind == DL_EMU_OP_SEND ? "to" : "from");
 	if (!err)

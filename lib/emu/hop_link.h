@@ -354,7 +354,7 @@ HOT void send_packet(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t pack
 /* The arbiter has the choice. */
 HOT void send_data(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
 {
-	uint32_t chosen[DL_EMU_VLS], packet;
+	uint32_t chosen[DL_EMU_VLS], packet, data;
 	bool choosy = plain != HOP_PLAIN && e->mode.choosy, busy = false;
 	/* Mostly the first packets of its queues may go. */
 	bool heads = !choosy || (plain == HOP_CHOOSY && has_speedup(e, plain) && !p->sl_turn.table);
@@ -376,9 +376,10 @@ HOT void send_data(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind p
 	dl_emu_note_idle(e, p);
 	packet = heads ? p->vl[pick.vl].head : chosen[pick.vl];
 	dl_link_arbiter_charge(&p->arb, &pick, e->packets[packet].bytes - DL_LINK_VCRC, NULL);
-	if (choosy && p->sl_turn.table)
-		dl_emu_sl_turn_charge(&p->sl_turn, e->mode.worms ? e->packets[packet].bytes :
-								   e->origins[packet].data);
+	if (choosy && p->sl_turn.table) {
+		data = e->mode.worms ? e->packets[packet].bytes : e->origins[packet].data;
+		dl_emu_sl_turn_charge(&p->sl_turn, data + !data); /* a turn ends */
+	}
 	send_packet(e, p, packet, pick.vl, plain);
 }
 

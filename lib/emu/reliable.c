@@ -139,14 +139,12 @@ static void rc_set_timer(struct dl_emu *e, uint32_t flow, uint64_t at)
 static void rc_take_up(struct dl_emu *e, struct dl_emu_flow *f, const struct rc_connection *c)
 {
 	const struct rc_message *m = c->messages;
-	uint32_t bytes;
 
 	while (m->end <= c->next)
 		m++;
-	bytes = m->message.bytes ? m->message.bytes : 1;
 	f->message = m->message;
 	f->other = true;
-	f->left = bytes - (c->next - m->first) * e->c.mtu;
+	f->left = m->message.bytes - (c->next - m->first) * e->c.mtu;
 }
 
 bool dl_emu_rc_next(struct dl_emu *e, uint32_t flow)
@@ -326,7 +324,7 @@ static void rc_skip(struct dl_emu *e, uint32_t flow, struct rc_connection *c)
 		rc_take_up(e, f, c);
 	} else if (under_way) {
 		c->next--;
-		f->left = (f->left - 1) % e->c.mtu + 1;
+		f->left = f->left ? (f->left - 1) % e->c.mtu + 1 : 0;
 	}
 }
 

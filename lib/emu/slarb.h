@@ -50,7 +50,10 @@ struct dl_emu_sl_sched {
  */
 unsigned int dl_emu_sl_turn_pick(struct dl_emu_sl_turn *turn, unsigned int able);
 
-/* A packet of the picked SL takes so many bytes of the entry. */
+/*
+ * A packet of the picked SL takes so many bytes of the entry: 1 if it has no data, so that
+ * the entry is used up some time.
+ */
 void dl_emu_sl_turn_charge(struct dl_emu_sl_turn *turn, uint32_t bytes);
 
 /* The SLs that a table serves; NULL: none. */

@@ -388,6 +388,61 @@ static void test_late_ack(void **state)
 	dl_emu_result_free(&r);
 }
 
+/* A message without data is one packet of headers; and what waits for it does. */
+static void test_empty(void **state)
+{
+	static const char *const yaml[] = { "{seed: 1}", "{retries: {}}",
+					    "{sl_table: [[0, 64], [1, 64]], sl_table_at: all}" };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct dl_emu_result r =
+			run_lines(yaml[i], 2,
+				  "rank 0 { c: calc 100 s: send 0b to 1 s requires c }\n"
+				  "rank 1 { r: recv 0b from 0 c: calc 1000 c requires r }\n");
+
+		assert_int_equal(r.program.bytes, 0);
+		assert_int_equal(r.program.messages, 1);
+		assert_int_equal(dl_emu_totals(r.emu)->injected - dl_emu_totals(r.emu)->acks, 1);
+		assert_int_equal(dl_emu_totals(r.emu)->delivered_bytes, 0);
+		assert_int_equal(r.program.time,
+				 (uint64_t)(1000 * (100 + EMPTY_NS + 26 * BYTE_NS + 1000)));
+		dl_emu_result_free(&r);
+	}
+}
+
+/* In an SL table, messages without data use an entry up all the same; two senders fill a switch. */
+static void test_empty_turns(void **state)
+{
+	(void)state;
+	for (uint32_t senders = 1; senders <= 2; senders++) {
+		uint32_t n = 60 * senders;
+		char lines[6000] = "", yaml[300];
+		struct dl_emu_result r;
+
+		snprintf(yaml, sizeof(yaml),
+			 "{sl_table: [[0, 4], [1, 4]], sl_table_at: %s, tenure_bytes: 2,"
+			 " duration_ns: 300, traffic: [{pattern: shift, by: %u, sl: 1, bytes: 1,"
+			 " sources: [%u], start_ns: 250, window: 1, count: 1}]}",
+			 senders == 1 ? "adapters" : "switches", senders == 1 ? 2 : 3,
+			 senders == 1 ? 0 : 3);
+		for (uint32_t i = 0; i < n; i++)
+			dl_text_append(lines, sizeof(lines), "%s send 0b to 2%s",
+				       i % 60 ? "" :
+				       i      ? "rank 1 {" :
+						"rank 0 {",
+				       i % 60 < 59 ? "" : "}\n");
+		for (uint32_t i = 0; i < n; i++)
+			dl_text_append(lines, sizeof(lines), "%s recv 0b from %u%s",
+				       i ? "" : "rank 2 {", i / 60, i + 1 < n ? "" : "}\n");
+		r = run_lines(yaml, 4, lines);
+		assert_int_equal(dl_emu_level(r.emu, 0)->sl[1].packets, 1);
+		assert_true(dl_emu_level(r.emu, 0)->sl[1].latency_max <
+			    1000 * (EMPTY_NS + 10 * 27 * BYTE_NS));
+		dl_emu_result_free(&r);
+	}
+}
+
 /* Comments name phases, which end with the braces; receives alone do not begin one. */
 static void test_phases(void **state)
 {
@@ -448,7 +503,7 @@ static void draw_program(struct draw *d, uint32_t ranks, struct text *t)
 	for (uint32_t i = 1; i <= n; i++) {
 		m[i].from = draw_below(d, ranks);
 		m[i].to = (m[i].from + 1 + draw_below(d, ranks - 1)) % ranks;
-		m[i].bytes = draw_below(d, draw_one_in(d, 3) ? 20000 : 600);
+		m[i].bytes = draw_one_in(d, 5) ? 0 : draw_below(d, draw_one_in(d, 3) ? 20000 : 600);
 		m[i].tag = draw_below(d, 3);
 		m[i].begun = draw_one_in(d, 5);
 		m[i].requires[0] = last[m[i].from];
@@ -838,15 +893,16 @@ static void test_silent(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_formulas), cmocka_unit_test(test_chain),
-		cmocka_unit_test(test_begun),	 cmocka_unit_test(test_begun_order),
-		cmocka_unit_test(test_random),	 cmocka_unit_test(test_order),
-		cmocka_unit_test(test_acks),	 cmocka_unit_test(test_late_ack),
-		cmocka_unit_test(test_two),	 cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_lost),	 cmocka_unit_test(test_hot_spot),
-		cmocka_unit_test(test_silent),	 cmocka_unit_test(test_opensm_conf),
-		cmocka_unit_test(test_ends),	 cmocka_unit_test(test_measured),
-		cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_formulas),    cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_begun),	    cmocka_unit_test(test_begun_order),
+		cmocka_unit_test(test_random),	    cmocka_unit_test(test_order),
+		cmocka_unit_test(test_acks),	    cmocka_unit_test(test_late_ack),
+		cmocka_unit_test(test_two),	    cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_lost),	    cmocka_unit_test(test_hot_spot),
+		cmocka_unit_test(test_silent),	    cmocka_unit_test(test_opensm_conf),
+		cmocka_unit_test(test_ends),	    cmocka_unit_test(test_measured),
+		cmocka_unit_test(test_empty),	    cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_empty_turns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,9 @@
  * is empty again when the tail has left, so the time for changing queue pair is
  * not hidden behind the packet before it.
  *
+ * Reliable connections (reliable.c) must fail if the adapter's own link stays down, so
+ * what they send is lost then, as it would be on any other link; without them it waits.
+ *
  * Messages are taken from the source when the flow has come to them: a
  * backlog of any length costs no memory.
  *
@@ -167,6 +170,12 @@ static bool is_out_of_line(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t 
 	return true;
 }
 
+/* Is what an adapter sends lost at its own link? */
+static bool is_cut_off(const struct dl_emu *e, const struct dl_emu_adapter *a)
+{
+	return e->senders && e->ports[a->port].hold & DL_EMU_DOWN;
+}
+
 /* The next packet of a queue pair that was given its turn. */
 static void make_data(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 {
@@ -174,13 +183,16 @@ static void make_data(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 	uint32_t data = next_data(e, f), bytes = data + headers_of(f);
 	bool last = f->left <= e->c.mtu;
 	unsigned int sl = f->sl, vl = a->sl_vl[sl];
-	bool none = vl == DL_EMU_NO_VL, reliable = dl_emu_is_reliable(e, flow), more;
+	bool none = vl == DL_EMU_NO_VL, dead = is_cut_off(e, a), more;
+	bool reliable = dl_emu_is_reliable(e, flow);
 
 	f->left -= data;
-	if (none || dl_link_arb_drops(e->ports[a->port].arb.program, vl)) {
+	if (none || dead || dl_link_arb_drops(e->ports[a->port].arb.program, vl)) {
 		e->totals.injected++;
 		e->totals.dropped++;
-		e->totals.drops[none ? DL_EMU_DROP_NO_VL : DL_EMU_DROP_UNLISTED]++;
+		e->totals.drops[none ? DL_EMU_DROP_NO_VL :
+				dead ? DL_EMU_DROP_DEAD_LINK :
+				       DL_EMU_DROP_UNLISTED]++;
 		e->ports[a->port].discards++;
 		if (last && f->window && !reliable)
 			dl_emu_message_at(e,
@@ -230,7 +242,7 @@ static unsigned int sls_able(struct dl_emu *e, const struct dl_emu_adapter *a)
 	unsigned int able = a->sched.ready & a->free_sls, ready = able;
 	struct dl_emu_link_port *p = &e->ports[a->port];
 
-	if (!a->sched.turn.table)
+	if (!a->sched.turn.table || is_cut_off(e, a))
 		return able;
 	for (unsigned int vls = p->waiting & ((1u << p->vls) - 1); vls; vls &= vls - 1)
 		if (dl_link_arb_sends(p->arb.program, __builtin_ctz(vls)) &&

@@ -4,7 +4,7 @@
  *
  * A link that goes down loses what is on the wire; packets that wait for it
  * are dropped at once, or, with a lifetime limit in the switches, when that
- * is over.  When it comes up again, both ends restart their flow
+ * is over; an adapter's wait until it is up, unless its connections are reliable.  When it comes up again, both ends restart their flow
  * control: counters at zero, and a flow-control packet with Op 1 for each data
  * VL, that says what is free.  A port sends no data before it has heard of all
  * VLs, which is when the link is active for it.
@@ -31,19 +31,7 @@ static void port_down(struct dl_emu *e, uint32_t port)
 	p->fcp = 0;
 }
 
-/* Nothing can leave through this port: drop what waits for it. */
-static void drop_queue(struct dl_emu *e, uint32_t port)
-{
-	struct dl_emu_link_port *p = &e->ports[port];
-
-	if (p->adapter != DL_EMU_NIL || e->c.hoq_life_ps)
-		return;
-	for (unsigned int v = 0; v < DL_EMU_VLS; v++)
-		while (p->vl[v].head != DL_EMU_NIL)
-			dl_emu_drop_waiting(e, p->vl[v].head, DL_EMU_DROP_DEAD_LINK);
-}
-
-/* An adapter's worm: the rest of it is in the queue. */
+/* An adapter's packet or, of a worm, the rest of it, which is in the queue. */
 static void drop_rest(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t out)
 {
 	uint32_t packet;
@@ -52,12 +40,38 @@ static void drop_rest(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t out)
 	while (!tail && (packet = dl_emu_vl_at(e, out)->head) != DL_EMU_NIL) {
 		tail = e->packets[packet].flags & DL_EMU_PK_TAIL;
 		dl_emu_unwait(e, packet);
+		e->packets[packet].flags |= DL_EMU_PK_WAITING; /* see count_drop() */
 		if (tail)
 			dl_emu_lose(e, packet, DL_EMU_DROP_DEAD_LINK);
 		else
 			dl_emu_recycle(e, packet);
 	}
 	a->free_sls |= a->vl_sls[dl_emu_vl_of(out)];
+}
+
+/* An adapter keeps what waits for its own link, but for reliable connections: see adapter.c. */
+static void drop_own(struct dl_emu *e, const struct dl_emu_link_port *p)
+{
+	struct dl_emu_adapter *a = &e->adapters[p->adapter];
+
+	for (unsigned int v = 0; v < DL_LINK_VL_SMP; v++)
+		if (p->vl[v].head != DL_EMU_NIL)
+			drop_rest(e, a, dl_emu_channel(p->number, v));
+	dl_emu_fill(e, a);
+}
+
+/* Nothing can leave through this port: drop what waits for it. */
+static void drop_queue(struct dl_emu *e, uint32_t port)
+{
+	struct dl_emu_link_port *p = &e->ports[port];
+
+	if (p->adapter != DL_EMU_NIL && e->senders)
+		drop_own(e, p);
+	if (p->adapter != DL_EMU_NIL || e->c.hoq_life_ps)
+		return;
+	for (unsigned int v = 0; v < DL_EMU_VLS; v++)
+		while (p->vl[v].head != DL_EMU_NIL)
+			dl_emu_drop_waiting(e, p->vl[v].head, DL_EMU_DROP_DEAD_LINK);
 }
 
 /* A switch's worm: the rest may still have to arrive. */

@@ -122,7 +122,8 @@ static void count_drop(struct dl_emu *e, const struct dl_emu_pkt *pk, enum dl_em
 	case DL_EMU_DROP_HOQ_LIFE:
 	case DL_EMU_DROP_LIFETIME:
 	case DL_EMU_DROP_UNLISTED:
-		if (pk->out == pk->in) /* what was on the wire: the peer's */
+		/* What was on the wire: the peer's.  (An adapter's has one channel, too.) */
+		if (pk->out == pk->in && !(pk->flags & DL_EMU_PK_WAITING))
 			e->ports[dl_emu_port_of(pk->in)].cut++;
 		else if (pk->out != DL_EMU_NIL)
 			e->ports[dl_emu_port_of(pk->out)].discards++;

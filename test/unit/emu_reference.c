@@ -114,6 +114,20 @@ static void cut_worms(struct model *t, uint32_t port)
 		emu_ref_fill(t, port);
 }
 
+/* An adapter with reliable connections loses what waits for its own link. */
+static void drop_own(struct model *t, uint32_t port)
+{
+	for (unsigned int vl = 0; vl < VLS; vl++) {
+		struct queue *q = &t->ports[port].vl[vl].waiting;
+
+		if (!q->n)
+			continue;
+		emu_ref_lose(t, leave(q, 0), DL_EMU_DROP_DEAD_LINK);
+		t->ports[port].taken[vl] = false;
+	}
+	emu_ref_fill(t, port);
+}
+
 static void link_down(struct model *t, const uint32_t port[2])
 {
 	for (unsigned int i = 0; i < 2; i++) {
@@ -123,6 +137,9 @@ static void link_down(struct model *t, const uint32_t port[2])
 	}
 	for (unsigned int i = 0; i < 2 && has_worms(t); i++)
 		cut_worms(t, port[i]);
+	for (unsigned int i = 0; i < 2 && has_retries(t); i++)
+		if (!is_switch(t, port[i]))
+			drop_own(t, port[i]);
 	for (unsigned int i = 0; i < 2; i++)
 		for (unsigned int vl = 0; vl < VLS; vl++)
 			while (is_switch(t, port[i]) && !t->w->c.hoq_life_ps &&

@@ -394,6 +394,7 @@ static void make_packet(struct model *t, struct packet pk)
 	uint32_t total = pk.bytes, flit = has_worms(t) ? t->w->c.flit : total;
 	struct queue *q = &channel(t, pk.in)->waiting;
 
+	t->ports[pk.in / VLS].taken[pk.in % VLS] = true;
 	for (uint32_t made = 0; made < total; made += pk.bytes) {
 		pk.bytes = total - made < flit ? total - made : flit;
 		pk.first = !made;
@@ -446,6 +447,20 @@ static bool has_turn(const struct model *t, const struct port *p, int flow)
 	return flow >= 0 && t->flows[flow].queued && !p->taken[vl_of(t, flow)];
 }
 
+/* The link is down. */
+static void lose_own(struct model *t, const struct packet *pk)
+{
+	t->totals.injected++;
+	t->totals.dropped++;
+	t->totals.drops[DL_EMU_DROP_DEAD_LINK]++;
+	if (pk->flow >= t->w->nflows) {
+		t->totals.acks--; /* it was not sent */
+		t->totals.naks -= pk->q.kind == NAK;
+	} else if (pk->last && t->w->flow_window[pk->flow] && pk->q.kind == NO_CONNECTION) {
+		later(t, t->now + wire_time(t, pk->bytes), ENDED, pk->flow, 0);
+	}
+}
+
 static void make_data(struct model *t, uint32_t port, int flow)
 {
 	struct port *p = &t->ports[port];
@@ -463,14 +478,16 @@ static void make_data(struct model *t, uint32_t port, int flow)
 		.waiting = true,
 	};
 
-	p->taken[vl] = true;
 	pk.data = f->left < t->w->c.mtu ? f->left : t->w->c.mtu;
 	pk.bytes = pk.data + (multicast ? DL_EMU_MCAST_HEADERS : DL_EMU_HEADERS);
 	f->left -= pk.data;
 	pk.last = !f->left;
 	if (has_retries(t))
 		emu_ref_rc_number(t, flow, &pk);
-	make_packet(t, pk);
+	if (has_retries(t) && p->down)
+		lose_own(t, &pk);
+	else
+		make_packet(t, pk);
 	if (pk.q.kind == DATA)
 		emu_ref_rc_sent(t, flow);
 	pace(t, flow, pk.bytes);

@@ -129,9 +129,9 @@ static void check_phase(const struct dl_emu_program *p, uint32_t i, const char *
 }
 
 /* Phases of the formulas, one after the other; of the pipeline, one beside the other. */
-static void check_time_of_phases(const struct dl_emu_program *p, uint32_t n)
+static void check_time_of_phases(const struct dl_emu_program *p, uint32_t n, double part)
 {
-	double whole = message_ns(1 << 18), part = message_ns((1 << 18) / n);
+	double whole = message_ns(1 << 18);
 	double steps = 31 - __builtin_clz(n);
 	const char *kind = p->kind->name;
 	char name[32];
@@ -161,6 +161,7 @@ static void check_time_of_phases(const struct dl_emu_program *p, uint32_t n)
 
 static void check_time(struct emu_fixture *w, const char *name, uint32_t n, double expected)
 {
+	uint32_t bytes = (1 << 18) / n;
 	struct dl_emu_program *p;
 	struct dl_emu_result r;
 
@@ -169,7 +170,7 @@ static void check_time(struct emu_fixture *w, const char *name, uint32_t n, doub
 	assert_int_equal(r.program.waiting, 0);
 	check_phases(p, &r.program);
 	if (!strchr(name, 'x'))
-		check_time_of_phases(p, n);
+		check_time_of_phases(p, n, message_ns(bytes));
 	if (fabs(r.program.time / 1e3 - expected) > 0.01 * expected)
 		fail_msg("%s of %u ranks: %.1f ns, expected %.1f", name, n, r.program.time / 1e3,
 			 expected);
@@ -186,8 +187,8 @@ static void test_formulas(void **state)
 	emu_fixture_build(&w, (uint32_t[]){ 1, 1, 1 }, false, 16, NULL);
 	emu_fixture_link(&w, DL_FABRIC_QDR, 4);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-		uint32_t n = sizes[i];
-		double whole = message_ns(1 << 18), part = message_ns((1 << 18) / n);
+		uint32_t n = sizes[i], bytes = (1 << 18) / n;
+		double whole = message_ns(1 << 18), part = message_ns(bytes);
 		double steps = 31 - __builtin_clz(n);
 		char halo[32];
 
@@ -355,6 +356,42 @@ static void test_order(void **state)
 		assert_int_equal(r.program.time / 1000,
 				 (uint64_t)(10 + 1000 + message_ns(8) + 1000 + 5000));
 		dl_emu_result_free(&r);
+	}
+}
+
+/*
+ * A link that stays down breaks the connections of its own adapter, too, after as many
+ * time-outs as there may be; one that comes up in time loses nothing.
+ */
+static void test_cut_off(void **state)
+{
+	static const char *const rest[] = { "", ", sl_table: even", ", qp_change_ns: 300" };
+
+	(void)state;
+	for (unsigned int i = 0; i < 6; i++) {
+		struct dl_emu_result r;
+		struct emu_fixture w;
+		char yaml[400];
+
+		snprintf(yaml, sizeof(yaml),
+			 "{retries: {timeout_ns: 20000, count: 2}, duration_ns: 10000, traffic:"
+			 " [{pattern: shift, by: 1, load: 1, bytes: 4000, sources: [0]}], faults:"
+			 " [{at_ns: 5000, fault: link_down, node: H_0_0_0_1, port: 1%s}]%s}",
+			 i % 2 ? ", for_ns: 35000" : "", rest[i / 2]);
+		emu_fixture_build(&w, (uint32_t[]){ 4, 1, 1 }, false, 2, NULL);
+		emu_fixture_link(&w, DL_FABRIC_EDR, 4);
+		r = run(&w, yaml, false, 1 + i % 2, NULL);
+		assert_int_equal(r.state, DL_EMU_DONE);
+		assert_int_equal(dl_emu_totals(r.emu)->broken, !(i % 2));
+		assert_int_equal(dl_emu_totals(r.emu)->lost_messages > 0, !(i % 2));
+		assert_int_equal(dl_emu_totals(r.emu)->timeouts, i % 2 ? 2 : 3);
+		assert_true(dl_emu_totals(r.emu)->drops[DL_EMU_DROP_DEAD_LINK] > 4);
+		assert_true(dl_emu_port(r.emu, w.adapter[0])->xmit_discards + 2 >
+			    dl_emu_totals(r.emu)->drops[DL_EMU_DROP_DEAD_LINK]);
+		if (!(i % 2))
+			assert_in_range(dl_emu_now(r.emu), 60000000, 70000000);
+		dl_emu_result_free(&r);
+		emu_fixture_free(&w);
 	}
 }
 
@@ -576,12 +613,13 @@ static void check_world(uint32_t number)
 		nphases = dl_emu_program_phases(p, &phase);
 		if (threads > 1) {
 			assert_memory_equal(phase, phases, nphases * sizeof(*phase));
-			free(phases);
+			test_free(phases);
 			assert_int_equal(r.program.time, time);
 			assert_int_equal(dl_emu_totals(r.emu)->packet_hops, hops);
+		} else {
+			phases = test_malloc(nphases * sizeof(*phase));
+			memcpy(phases, phase, nphases * sizeof(*phase));
 		}
-		phases = malloc(nphases * sizeof(*phase));
-		memcpy(phases, phase, nphases * sizeof(*phase));
 		time = r.program.time;
 		hops = dl_emu_totals(r.emu)->packet_hops;
 		dl_emu_result_free(&r);
@@ -790,8 +828,7 @@ static void test_refused(void **state)
 		"rank 0 { recv 8b from -1 }",
 		"rank 0 { recv 8b from 1 tag -1 } rank 1 { send 8b to 0 }",
 		"rank 0 { /* phase: */ calc 1 }",
-		"rank 0 { /* phase: "
-		"0123456789012345678901234567890123456789012345678901234567890123 */ }",
+		"/* phase: 0123456789012345678901234567890123456789012345678901234567890123 */",
 		"rank 0 { calc -1 }",
 		"rank 0 { a: }",
 		"rank 0 { send 2000000000b to 1 }",
@@ -902,7 +939,7 @@ int main(void)
 		cmocka_unit_test(test_silent),	    cmocka_unit_test(test_opensm_conf),
 		cmocka_unit_test(test_ends),	    cmocka_unit_test(test_measured),
 		cmocka_unit_test(test_empty),	    cmocka_unit_test(test_phases),
-		cmocka_unit_test(test_empty_turns),
+		cmocka_unit_test(test_empty_turns), cmocka_unit_test(test_cut_off),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

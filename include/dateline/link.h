@@ -75,7 +75,7 @@ struct dl_link_arb_program {
 /* Where a table stands. */
 struct dl_link_arb_position {
 	int32_t left; /* remaining weight in blocks, while `live` */
-	uint8_t at;   /* the entry pointed to */
+	uint8_t at;   /* the entry pointed to; behind the last one: the first */
 	bool live;    /* false: `left` is loaded when `at` is visited */
 };
 
@@ -189,7 +189,7 @@ dl_link_arbiter_pick_data(struct dl_link_arbiter *a, unsigned int sendable,
 	a->turn = stays ? a->turn : side;
 	ready = side ? low : high;
 	at = a->place[side].at;
-	ready = ready >> at | ready << (-at & 63);
+	ready = ready >> (at & 63) | ready << (-at & 63);
 	at = (at + __builtin_ctzll(ready)) & 63;
 	out->vl = __builtin_ctz(sendable & t[side].sends[at]);
 	out->side = side;
@@ -244,7 +244,6 @@ dl_link_arbiter_charge(struct dl_link_arbiter *a, const struct dl_link_pick *pic
 	if (pick->kind == DL_LINK_DATA && pick->side != DL_LINK_ARB_NONE) {
 		const struct dl_link_arb_table *t = &p->table[pick->side];
 		struct dl_link_arb_position *place = &a->place[pick->side];
-		unsigned int next = pick->entry + 1 < t->n ? pick->entry + 1 : 0;
 		/* Masks instead of branches, which cannot be predicted here. */
 		uint32_t weight = t->entry[pick->entry].weight;
 		uint32_t goes_on = -(uint32_t)(place->live & (place->at == pick->entry));
@@ -252,7 +251,7 @@ dl_link_arbiter_charge(struct dl_link_arbiter *a, const struct dl_link_pick *pic
 
 		place->left = left;
 		place->live = left > 0;
-		place->at = next ^ ((next ^ pick->entry) & -(unsigned int)place->live);
+		place->at = pick->entry + !place->live;
 		a->counter -= (bytes + 3) / 4 & p->counted[pick->side];
 		if (low)
 			a->turn = place->live && p->options.low_turn == DL_LINK_LOW_WEIGHT ?

@@ -183,16 +183,15 @@ static void make_data(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 	uint32_t data = next_data(e, f), bytes = data + headers_of(f);
 	bool last = f->left <= e->c.mtu;
 	unsigned int sl = f->sl, vl = a->sl_vl[sl];
-	bool none = vl == DL_EMU_NO_VL, dead = is_cut_off(e, a), more;
-	bool reliable = dl_emu_is_reliable(e, flow);
+	bool none = vl == DL_EMU_NO_VL, reliable = dl_emu_is_reliable(e, flow), more;
 
 	f->left -= data;
-	if (none || dead || dl_link_arb_drops(e->ports[a->port].arb.program, vl)) {
+	if (none || is_cut_off(e, a) || dl_link_arb_drops(e->ports[a->port].arb.program, vl)) {
 		e->totals.injected++;
 		e->totals.dropped++;
-		e->totals.drops[none ? DL_EMU_DROP_NO_VL :
-				dead ? DL_EMU_DROP_DEAD_LINK :
-				       DL_EMU_DROP_UNLISTED]++;
+		e->totals.drops[none		 ? DL_EMU_DROP_NO_VL :
+				is_cut_off(e, a) ? DL_EMU_DROP_DEAD_LINK :
+						   DL_EMU_DROP_UNLISTED]++;
 		e->ports[a->port].discards++;
 		if (last && f->window && !reliable)
 			dl_emu_message_at(e,
@@ -263,8 +262,8 @@ static unsigned int sls_able(struct dl_emu *e, const struct dl_emu_adapter *a)
 	return able;
 }
 
-/* Let queue pairs make packets for all VLs that have a place for one. */
-void dl_emu_fill(struct dl_emu *e, struct dl_emu_adapter *a)
+/* See dl_emu_fill(). */
+void dl_emu_fill_places(struct dl_emu *e, struct dl_emu_adapter *a)
 {
 	bool change;
 	uint32_t flow;

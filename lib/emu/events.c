@@ -54,6 +54,7 @@ static struct dl_emu_batch *batch_with_room(struct dl_emu_events *q, uint32_t lo
 int dl_emu_events_init(struct dl_emu_events *q, unsigned int shift)
 {
 	memset(q, 0, sizeof(*q));
+	q->after = 1;
 	q->shift = shift;
 	q->kind_at = 60 - shift;
 	q->below = (UINT64_C(1) << q->kind_at) - 1;
@@ -306,6 +307,7 @@ int dl_emu_events_open(struct dl_emu_events *q, uint64_t until)
 	if (q->err || bucket > until >> q->shift || bucket == q->bucket)
 		return q->err;
 	q->bucket = bucket - 1;
+	q->after = bucket;
 	while (q->nfar && (q->far[0].time >> q->shift) - bucket < DL_EMU_SLOTS - 1) {
 		struct dl_emu_far_event ev = pop_far(q);
 
@@ -314,6 +316,7 @@ int dl_emu_events_open(struct dl_emu_events *q, uint64_t until)
 	}
 	slot = bucket % DL_EMU_SLOTS;
 	q->bucket = bucket;
+	q->after = bucket + 1;
 	q->base = bucket << q->shift;
 	for (uint32_t log = 0; log < DL_EMU_LOGS; log++)
 		open_log(q, log, slot);

@@ -59,7 +59,7 @@ struct dl_emu_far_event {
 
 struct dl_emu_events {
 	uint64_t *at[DL_EMU_LOGS]; /* in the bucket being served: the next ones */
-	uint64_t bucket;	   /* being served */
+	uint64_t bucket, after;	   /* being served; the next one */
 	uint64_t base;		   /* when it begins */
 	unsigned int shift;
 	unsigned int kind_at; /* in keys: 60 - shift */
@@ -103,7 +103,7 @@ static inline void dl_emu_events_push(struct dl_emu_events *q, uint64_t time, ui
 	uint64_t bucket = time >> q->shift, key = dl_emu_events_key(q, time, kind, what);
 	struct dl_emu_batch *b;
 
-	if (__builtin_expect(bucket - q->bucket - 1 >= DL_EMU_SLOTS - 1, 0)) {
+	if (__builtin_expect(bucket - q->after >= DL_EMU_SLOTS - 1, 0)) {
 		dl_emu_events_push_near(q, time, log, key);
 		return;
 	}

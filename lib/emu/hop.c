@@ -43,7 +43,9 @@ unsigned int dl_emu_is_plain(const struct dl_emu *e)
 
 void dl_emu_deliver_credit(struct dl_emu *e, uint32_t channel, struct dl_emu_fcp fcp, uint64_t at)
 {
-	deliver_credit(e, dl_emu_port_of(channel), dl_emu_vl_of(channel), fcp, at, HOP_ANY);
+	if (!note_credit(e, dl_emu_port_of(channel), dl_emu_vl_of(channel), fcp.fccl, fcp.op, at,
+			 HOP_ANY))
+		dl_emu_expect_credit(e, channel, fcp, at);
 }
 
 /* ---- a switch's buffers ------------------------------------------------- */

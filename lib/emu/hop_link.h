@@ -117,22 +117,24 @@ HOT void release_room(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int
 	maybe_report(e, p, vl, plain);
 }
 
-/* Credit is on its way to an output, where it will be `at` a time. */
-HOT void deliver_credit(struct dl_emu *e, uint32_t port, unsigned int vl, struct dl_emu_fcp fcp,
-			uint64_t at, enum hop_kind plain)
+/*
+ * Credit is on its way to an output, where it will be `at` a time.  Most is noted there;
+ * false: it takes an event.
+ */
+HOT bool note_credit(struct dl_emu *e, uint32_t port, unsigned int vl, unsigned int fccl,
+		     enum dl_link_fcp_op op, uint64_t at, enum hop_kind plain)
 {
-	uint32_t channel = dl_emu_channel(port, vl);
 	struct dl_emu_vl_port *o = &e->ports[port].vl[vl];
 
 	dl_emu_see_credit(e, o);
-	if ((!plain && (e->mode.timers || fcp.op || dl_emu_has_sl_table(e, channel))) ||
+	if ((!plain &&
+	     (e->mode.timers || op || dl_emu_has_sl_table(e, dl_emu_channel(port, vl)))) ||
 	    o->credit_at != DL_EMU_NEVER ||
-	    (o->head != DL_EMU_NIL && !dl_link_credit_may_send(&o->tx, e->terms.largest))) {
-		dl_emu_expect_credit(e, channel, fcp, at);
-		return;
-	}
-	o->credit = fcp.fccl;
+	    (o->head != DL_EMU_NIL && !dl_link_credit_may_send(&o->tx, e->terms.largest)))
+		return false;
+	o->credit = fccl;
 	o->credit_at = at;
+	return true;
 }
 
 /* An event when the link is free. */
@@ -146,53 +148,67 @@ APART void wake_later(struct dl_emu *e, struct dl_emu_link_port *p)
 	dl_emu_soon(e, p->busy_until, DL_EMU_EV_WAKE, dl_emu_channel(p->number, 0));
 }
 
-/* The sender is to know what room there is; a number that it knows is left out. */
-HOT void advertise(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int v, bool may_be_news,
-		   enum hop_kind plain)
+/* The link is busy with a flow-control packet: what else there is to send waits. */
+HOT void fcp_begun(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
 {
-	struct dl_emu_vl_port *in = &p->vl[v];
-	struct dl_link_credit_rx *rx = receiver(p, v, plain);
-	bool news = may_be_news && dl_link_credit_unsent(rx), greets = !plain && p->greet >> v & 1;
-	struct dl_link_fcp fcp = { 0 };
-	struct dl_emu_fcp carried;
-	uint64_t at = p->busy_until + p->delay + e->c.credit_latency_ps;
+	if (p->waiting | p->fcp)
+		wake_later(e, p);
+	else if (!plain) /* in a plain run what has waited was sent */
+		dl_emu_note_nothing(e, p);
+}
 
-	/* It changes nothing, unless one got lost. */
-	if (!news && !greets && (plain || !e->mode.timers))
-		return;
-	dl_link_fcp_make(greets ? DL_LINK_INITIALISE : DL_LINK_ACTIVE, v, &e->terms, &in->tx, rx,
-			 &fcp);
-	if (greets) {
-		p->greet ^= 1u << v;
-		e->totals.fcps_initialise++;
-	}
-	if (!plain && p->lossy && dl_emu_loses_fcp(e, p, &fcp))
-		return;
-	carried = (struct dl_emu_fcp){ fcp.fccl, fcp.fctbs, plain ? fcp.fctbs : dl_emu_sound(e, in),
-				       fcp.op };
-	if (!plain && e->numbers)
-		report_step(e, p, DL_EMU_STEP_CREDIT, DL_EMU_NIL, v, in->rx.free * e->terms.chunk);
+/* The same where credit was not noted: in one function at the end, so that send_fcp() saves nothing. */
+APART void send_credit(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int v,
+		       enum dl_link_fcp_op op, uint64_t at)
+{
+	const struct dl_emu_vl_port *in = &p->vl[v];
+	const struct dl_emu_fcp fcp = { .fccl = dl_link_credit_of(&e->terms, &in->rx),
+					.fctbs = in->tx.sent,
+					.sound = dl_emu_sound(e, in),
+					.op = op };
+
 	if (p->to == DL_EMU_TO_SHARD)
-		dl_emu_mail_credit(e, p->peer, dl_emu_channel(p->peer, v), at, carried);
+		dl_emu_mail_credit(e, p->peer, dl_emu_channel(p->peer, v), at, fcp);
 	else
-		deliver_credit(e, p->peer, v, carried, at, plain);
+		dl_emu_expect_credit(e, dl_emu_channel(p->peer, v), fcp, at);
+	fcp_begun(e, p, HOP_ANY);
 }
 
 HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
 {
 	unsigned int v = __builtin_ctz(p->fcp), bit = p->fcp & -p->fcp;
+	struct dl_link_credit_rx *rx = receiver(p, v, plain);
+	bool greets = !plain && p->greet & bit;
 	bool may_be_news = !plain || p->unreported & bit;
+	struct dl_link_fcp fcp = { 0 };
 
 	p->fcp ^= bit;
 	p->unreported &= ~bit;
 	p->busy_until = e->now + p->fcp_time;
 	e->totals.fcps++;
 	p->fcps++;
-	advertise(e, p, v, may_be_news, plain);
-	if (p->waiting | p->fcp)
-		wake_later(e, p);
-	else if (!plain)
-		dl_emu_note_nothing(e, p);
+	/* A number that the sender knows is left out: it changes nothing, unless one got lost. */
+	if ((may_be_news && dl_link_credit_unsent(rx)) || greets || (!plain && e->mode.timers)) {
+		uint64_t at = p->busy_until + p->delay + e->c.credit_latency_ps;
+
+		dl_link_fcp_make(greets ? DL_LINK_INITIALISE : DL_LINK_ACTIVE, v, &e->terms,
+				 &p->vl[v].tx, rx, &fcp);
+		if (greets) {
+			p->greet ^= bit;
+			e->totals.fcps_initialise++;
+		}
+		if (plain || !p->lossy || !dl_emu_loses_fcp(e, p, &fcp)) {
+			if (!plain && e->numbers)
+				report_step(e, p, DL_EMU_STEP_CREDIT, DL_EMU_NIL, v,
+					    rx->free * e->terms.chunk);
+			if (p->to == DL_EMU_TO_SHARD ||
+			    !note_credit(e, p->peer, v, fcp.fccl, fcp.op, at, plain)) {
+				send_credit(e, p, v, fcp.op, at);
+				return;
+			}
+		}
+	}
+	fcp_begun(e, p, plain);
 }
 
 /* ---- the sender's side -------------------------------------------------- */

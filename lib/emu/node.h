@@ -41,7 +41,13 @@ uint32_t dl_emu_voq_head(const struct dl_emu *e, uint32_t in, uint32_t out, bool
 void dl_emu_flow_next(struct dl_emu *e, uint32_t flow);
 void dl_emu_message(struct dl_emu *e, uint64_t what);
 void dl_emu_flow_again(struct dl_emu *e, uint32_t flow);
-void dl_emu_fill(struct dl_emu *e, struct dl_emu_adapter *a);
+void dl_emu_fill_places(struct dl_emu *e, struct dl_emu_adapter *a);
+/* Let queue pairs make packets for all VLs that have a place for one: often there is none. */
+static inline void dl_emu_fill(struct dl_emu *e, struct dl_emu_adapter *a)
+{
+	if (a->sched.ready & a->free_sls)
+		dl_emu_fill_places(e, a);
+}
 void dl_emu_send_more(struct dl_emu *e, struct dl_emu_adapter *a);
 void dl_emu_qp_switched(struct dl_emu *e, uint32_t adapter);
 void dl_emu_leave_adapter(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet);

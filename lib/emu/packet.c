@@ -100,12 +100,13 @@ static inline void packet_end(struct dl_emu *e, uint32_t packet)
 static void report_end(const struct dl_emu *e, enum dl_emu_step_kind kind, uint32_t packet,
 		       uint32_t port, enum dl_emu_drop cause)
 {
-	struct dl_emu_step s = { .kind = kind,
-				 .vl = dl_emu_vl_of(e->packets[packet].in),
-				 .cause = cause };
-
-	if (e->numbers)
-		dl_emu_report_step(e, &s, packet, port);
+	if (__builtin_expect(!e->numbers, 1))
+		return;
+	dl_emu_report_step(e,
+			   &(struct dl_emu_step){ .kind = kind,
+						  .vl = dl_emu_vl_of(e->packets[packet].in),
+						  .cause = cause },
+			   packet, port);
 }
 
 /* The port's counter that IBA 16.1.3.5 has for it, if there is one. */

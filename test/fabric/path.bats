@@ -368,6 +368,17 @@ traced() {
 		jq -e '.fabric.errors | length == 1 and .[0].counters.out == {SymbolErrorCounter: 1000}
 			and .[0].per_hour == 500'
 	run -2 dateline path now --earlier earlier --through S_1_0_0/2
+	# Options that would have no effect.
+	for option in '--ring-share 34' '--max-errors 1' '--max-recoveries 10' '--max-downs 2'; do
+		# shellcheck disable=SC2086
+		run -2 dateline path now --counters now --earlier earlier $option
+		[[ $output == *"${option% *} goes with --propose-avoid"* ]]
+	done
+	for option in '0,0,0 1,1,0' '--jobs squeue --through S_1_0_0/2'; do
+		# shellcheck disable=SC2086
+		run -2 dateline path now $option --top 20
+		[[ $output == *"--top goes with"* ]]
+	done
 
 	# A counter that has stopped does not hide its cable.
 	counted 0xd1000100000000 2 SymbolErrorCounter 65535 PortXmitWait 4294967295 >stopped

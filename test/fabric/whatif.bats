@@ -79,6 +79,12 @@ whatif() {
 	[[ $(jq '[.worst[] | select(.classic == "unsafe") | .sample] | sort | map("\(.),") | add' \
 		-r json) == "$unsafe" ]]
 	dateline whatif f.net --torus-config f.torus.conf --links 1 --samples 5 >text
+	# Options that would have no effect.
+	for option in '--exhaustive --seed 1' '--exhaustive --samples 100' '--csv --worst 10' \
+		'--mode any-sl --ties balanced'; do
+		# shellcheck disable=SC2086
+		run -2 dateline whatif f.net --torus-config f.torus.conf --links 1 $option
+	done
 	grep -qE '^  1\. "S_[0-9_]*" port [0-9]* - "S_[0-9_]*" port [0-9]*: classic mode' text
 }
 

@@ -62,6 +62,7 @@ static const struct dl_setting json[] = { { "json", DL_SETTING_FLAG, DL_MEMBER(s
 
 /* Tables whose options a command takes, and what they set. */
 #define TABLES 5
+#define GIVEN 32
 
 struct parsing {
 	const struct tool_usage *usage;
@@ -73,7 +74,32 @@ struct parsing {
 	} tables[TABLES];
 	struct tool_input_options *input; /* NULL: reads none */
 	unsigned int nargs;		  /* arguments so far */
+	const char *given[GIVEN];	  /* the command's own options so far, each once */
 };
+
+static void options_note(struct parsing *p, const char *name)
+{
+	unsigned int i = 0;
+
+	while (i < GIVEN && p->given[i] && p->given[i] != name)
+		i++;
+	if (i < GIVEN)
+		p->given[i] = name;
+}
+
+const char *tool_first_given(const struct argp_state *state, const char *names)
+{
+	const struct parsing *p = state->input;
+
+	for (unsigned int i = 0; i < GIVEN && p->given[i]; i++) {
+		size_t len = strlen(p->given[i]);
+
+		for (const char *at = names; (at = strstr(at, p->given[i])); at += len)
+			if ((at == names || at[-1] == ' ') && strchr(" ", at[len]))
+				return p->given[i];
+	}
+	return NULL;
+}
 
 static void options_set(const struct argp_state *state, const struct dl_setting *s, void *to,
 			const char *dashes, const char *text)
@@ -125,7 +151,7 @@ static void options_finish(const struct argp_state *state)
 
 static error_t options_parse(int key, char *arg, struct argp_state *state)
 {
-	const struct parsing *p = state->input;
+	struct parsing *p = state->input;
 	int number = KEY_FIRST;
 
 	switch (key) {
@@ -146,6 +172,8 @@ static error_t options_parse(int key, char *arg, struct argp_state *state)
 			if (!*s->name || (s->key ? s->key : number) != key)
 				continue;
 			options_set(state, s, p->tables[t].to, "--", arg);
+			if (!t)
+				options_note(p, s->name);
 			return 0;
 		}
 	}

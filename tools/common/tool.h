@@ -118,6 +118,12 @@ void tool_options(struct tool *tool, const struct tool_usage *usage, int argc, c
 		  void *to);
 
 /*
+ * For a usage's `check`: the first on the command line of these options of its table, by
+ * names separated by blanks; NULL: none is there.  The command knows 32 options at most.
+ */
+const char *tool_first_given(const struct argp_state *state, const char *names);
+
+/*
  * The values of an option that may be given several times, each the command line's;
  * from zeroed memory.  The reader is a setting's `call`, with DL_MEMBER() of them.
  */

@@ -67,6 +67,8 @@ static const struct dl_setting args[] = { { "snapshot", DL_SETTING_BORROW, MEMBE
 static void path_check_options(const struct argp_state *state, void *to)
 {
 	const struct path_request *r = to;
+	const char *limit =
+		tool_first_given(state, "max-errors max-recoveries max-downs ring-share");
 	bool named = r->job || r->through || r->jobs;
 
 	if (named && r->from)
@@ -77,6 +79,11 @@ static void path_check_options(const struct argp_state *state, void *to)
 		argp_error(state, "--earlier goes with --counters");
 	if (r->propose && (!r->earlier || r->from || named))
 		argp_error(state, "--propose-avoid goes with --counters and --earlier alone");
+	if (limit && !r->propose)
+		argp_error(state, "--%s goes with --propose-avoid", limit);
+	if (tool_first_given(state, "top") && (r->from || (r->jobs && r->through)))
+		argp_error(state, "--top goes with --job, --through or --counters, which list "
+				  "cables, paths or ports");
 	if (named && (r->both_ways || r->all_lids || r->mlid || r->sl != PATH_SL))
 		argp_error(state, "--return, --all-lids, --multicast and --sl go with end ports");
 	if (r->predicted && (!r->counters || r->from || named))

@@ -15,9 +15,6 @@
 #define MAX_SEEDS 8
 #define MOST_BYTES (UINT64_C(1) << 30)
 
-#define DEFAULT_SEED 1
-#define DEFAULT_WORST 10
-
 struct request {
 	struct tool_input_options input;
 	struct whatif w;
@@ -67,12 +64,20 @@ static void whatif_check_options(const struct argp_state *state, void *to)
 {
 	struct request *r = to;
 
-	if (r->w.exhaustive && r->samples)
-		argp_error(state, "--exhaustive tries all scenarios, --samples draws some: which?");
-	if (r->fail.n && (r->w.fail_switches || r->w.fail_cables || r->samples || r->w.exhaustive ||
-			  r->w.csv || r->w.transitions || r->threads || r->w.seed != DEFAULT_SEED ||
-			  r->w.worst != DEFAULT_WORST))
-		argp_error(state, "--fail names what fails, other options draw it: which?");
+	const char *draws = tool_first_given(state, "switches links samples seed exhaustive "
+						    "transitions worst csv threads");
+
+	if (r->w.exhaustive && tool_first_given(state, "samples seed"))
+		argp_error(state, "--exhaustive tries all scenarios, --%s draws some: which?",
+			   tool_first_given(state, "samples seed"));
+	if (r->fail.n && draws)
+		argp_error(state,
+			   "--fail names what fails, --%s is for failures that are drawn: which?",
+			   draws);
+	if (r->w.csv && tool_first_given(state, "worst"))
+		argp_error(state, "--csv lists all scenarios, --worst names some: which?");
+	if (r->mode == 1 && r->w.ties)
+		argp_error(state, "--ties goes with --mode proven");
 	if (r->scenario && !r->fail.n)
 		argp_error(state, "--scenario goes with --fail");
 	if (!r->samples)
@@ -466,7 +471,7 @@ static void whatif_follow_snapshot(struct request *r)
 
 int tool_cmd_whatif(struct tool *tool, int argc, char **argv)
 {
-	struct request r = { .w = { .seed = DEFAULT_SEED, .worst = DEFAULT_WORST }, .mode = -1 };
+	struct request r = { .w = { .seed = 1, .worst = 10 }, .mode = -1 };
 	int err, status = TOOL_EXIT_GOOD;
 
 	tool_options(tool, &usage, argc, argv, &r);

@@ -221,7 +221,15 @@ whatif() {
 		run -1 dateline whatif f.dls --fail "$name"
 		[[ $output == *'1 adapter cut off: H_3_3_0_1'* ]]
 	done
-	for options in '--links 1' '--worst 3' '--seed 7' '--threads 2'; do
+	# A cable fails once, whichever end is named, and not beside its switch or adapter.
+	for name in '--fail S_3_3_0/5' '--fail H_3_3_0_1/1 --fail H_3_3_0_1'; do
+		# shellcheck disable=SC2086
+		whatif f.dls --torus-config f.torus.conf $name --fail S_3_3_0 --fail S_3_3_0
+		count '["S_3_3_0"]' '[.failed[].name | select(. != "H_3_3_0_1")]'
+	done
+	whatif f.dls --torus-config f.torus.conf --fail S_3_3_0/1 --fail S_4_3_0/2 --fail S_3_3_0/1
+	count 1 '.failed | length'
+	for options in '--links 1' '--worst 3' '--worst 10' '--seed 1' '--threads 2'; do
 		# shellcheck disable=SC2086
 		run -2 dateline whatif f.dls --torus-config f.torus.conf --fail S_3_3_0 $options
 		[[ $output == *'which?'* ]]

@@ -80,13 +80,24 @@ static char *avoid_find_quote(char *name, bool cable)
 	return first;
 }
 
+/* A word with a blank behind it. */
+static bool avoid_take_word(struct dl_text *t, const char *word)
+{
+	char *at = t->at;
+
+	if (dl_text_take_string(t, word) && (*t->at == ' ' || *t->at == '\t'))
+		return true;
+	t->at = at;
+	return false;
+}
+
 static int avoid_read_line(struct dl_text *t, struct dl_route_avoid *a)
 {
 	struct avoid_line l = { .line = t->line };
-	bool cable = dl_text_take_string(t, "cable ");
+	bool cable = avoid_take_word(t, "cable");
 	char *name, *rest;
 
-	if (!cable && !dl_text_take_string(t, "switch "))
+	if (!cable && !avoid_take_word(t, "switch"))
 		return dl_text_expected(t, "\"cable NAME/PORT\" or \"switch NAME\"");
 	l.quoted = dl_text_take(t, '"');
 	name = t->at + (l.quoted ? 0 : strspn(t->at, " \t"));

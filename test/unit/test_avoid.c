@@ -383,6 +383,7 @@ static void every_bad_line_is_named(void **state)
 		{ "# nothing\n\n   # at all\n", 0 },
 		{ "cable S_0/1\nswitch S_1  # why\ncable \"a \\ b # c\"/3 # d\n", 0 },
 		{ "switch 0x123\nswitch \"x\"   \r\n", 0 },
+		{ "cable\tS_0/1\n\tswitch \t S_1\t# why\ncable\t\"S_0\"/1\t\n", 0 },
 		{ "cable S_0\n", 1 },
 		{ "cable S_0/0\ncable S_0/255\ncable /1\n", 3 },
 		{ "switch\nswitch \"x\ncables S/1\nswitch \"x\" y\nswitch S\n", 4 },

@@ -400,7 +400,8 @@ struct dl_order {
 	dl_order_neighbours neighbours;
 	const void *context;
 	uint32_t *seen, epoch, *before, *after, *stack, *list;
-	uint64_t *bits; /* by position; all clear between uses */
+	uint64_t *bits;	 /* by position; all clear between uses */
+	uint64_t effort; /* neighbours that dl_order_reorder() looked at so far */
 };
 
 /* In the arena's memory; a vertex has at most so many neighbours.  0 or -ENOMEM. */

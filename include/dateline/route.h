@@ -71,7 +71,9 @@ struct dl_route_options {
 	/*
 	 * Proven mode: after so many seconds by this clock what is not yet
 	 * repaired is routed along the spanning tree.  NULL: no limit; then,
-	 * or within the limit, the result depends on the fabric alone.
+	 * or within the limit, the result depends on the fabric alone.  How
+	 * cables are weighed goes by what is done in so many seconds, counted
+	 * and not timed.
 	 */
 	unsigned int repair_seconds;
 	double (*clock)(void);

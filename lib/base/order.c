@@ -77,8 +77,10 @@ static bool order_search(struct dl_order *o, uint32_t start, uint32_t limit, uin
 	o->stack[top++] = start;
 	while (top) {
 		uint32_t from = o->stack[--top];
+		uint32_t k = o->neighbours(o->context, from, forward, o->list);
 
-		for (uint32_t k = o->neighbours(o->context, from, forward, o->list); k--;) {
+		o->effort += k;
+		while (k--) {
 			uint32_t v = o->list[k];
 
 			if (o->seen[v] == o->epoch ||

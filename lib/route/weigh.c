@@ -286,11 +286,13 @@ static int weigh_search(struct weigh *w, struct weigh_plan *best)
 	if (!best->out || !plan.out)
 		return -ENOMEM;
 	err = weigh_try(w, &plan, best, true);
+	/* Where that takes too long, all others do. */
+	if (err || plan.load == INFINITY)
+		return err;
 	for (uint32_t p = 0; p < f->nports; p++)
 		if (w->speeds.slow[p] && dl_fabric_joins_switches(f, p) && p < f->ports[p].peer)
 			plan.out[plan.nout++] = p;
-	if (!err)
-		err = weigh_try(w, &plan, best, true);
+	err = weigh_try(w, &plan, best, true);
 	plan.alike = false;
 	if (!err && plan.load < INFINITY)
 		err = weigh_search_from(w, &plan, best, true);

@@ -434,6 +434,44 @@ static double late_clock(void)
 	return 1e3 * ++times_late;
 }
 
+/* A clock that runs backwards: nothing is ever late by it. */
+static double early_clock(void)
+{
+	return -1e3 * ++times_late;
+}
+
+/* Whether repairs without the slow cables take too long goes by no clock. */
+static void no_clock_changes_what_is_used(void **state)
+{
+	struct grid_fabric g = { .grid = { .radix = { 6, 6, 1 } }, .hosts = 1, .parallel = 1 };
+	struct test_random r = { seed, 0 };
+	struct dl_route_result out[4];
+	struct dl_torus *t;
+
+	(void)state;
+	grid_build(&g);
+	grid_seed(&g, 0, true);
+	assert_int_equal(dl_torus_discover(g.fabric, &g.config, NULL, &t), 0);
+	for (uint32_t p = 0; p < g.fabric->nports; p++)
+		set_speed(g.fabric, p, DL_FABRIC_HDR, test_random(&r, 20) ? 4 : 1);
+	for (unsigned int i = 0; i < 4; i++) {
+		struct dl_route_options o;
+
+		dl_route_options_init(&o);
+		o.clock = i % 2 ? early_clock : NULL;
+		o.repair_seconds = i < 2 ? o.repair_seconds : 0;
+		assert_int_equal(dl_route(t, &g.config, &o, NULL, &out[i]), 0);
+		assert_false(out[i].report.timed_out);
+	}
+	assert_true(dl_route_same_result(&out[0], &out[1]));
+	assert_true(dl_route_same_result(&out[2], &out[3]));
+	assert_false(dl_route_same_result(&out[0], &out[2]));
+	for (unsigned int i = 0; i < 4; i++)
+		dl_route_result_release(&out[i]);
+	dl_torus_free(t);
+	grid_free(&g);
+}
+
 /* Where repairs take too long without the slow cables, that is tried once. */
 static void what_takes_too_long_is_not_tried_again(void **state)
 {
@@ -451,6 +489,7 @@ static void what_takes_too_long_is_not_tried_again(void **state)
 		set_speed(g.fabric, p, DL_FABRIC_HDR, test_random(&r, 8) ? 4 : 1);
 	dl_route_options_init(&o);
 	o.clock = late_clock;
+	o.repair_seconds = 0;
 	assert_int_equal(dl_route(t, &g.config, &o, NULL, &out), 0);
 	print_message("%u looks at the clock\n", times_late);
 	assert_true(times_late < 200);
@@ -463,6 +502,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_takes_too_long_is_not_tried_again),
+		cmocka_unit_test(no_clock_changes_what_is_used),
 		cmocka_unit_test(turns_share_by_rate),
 		cmocka_unit_test(a_slow_cable_on_a_ring_is_weighed),
 		cmocka_unit_test(no_speeds_make_it_worse),

@@ -37,7 +37,9 @@
  *
  * When the caller's time is over, nothing starts over for the sake of better
  * paths: what failed is routed along the tree at once (finish_in_time()).  When a
- * quarter of that time and a second more has passed, step 6 ends it.
+ * quarter of that time and a second more has passed, step 6 ends it.  A trial
+ * (weigh.c) goes by effort in place of the clock, and is of no use when it is late:
+ * what is chosen depends on the fabric alone.
  *
  * Then the tables are written and dl_verify() checks them, knowing nothing of
  * the above; with them groups of all end ports on the tree, which may do all
@@ -82,6 +84,10 @@
 #define MAX_ROUNDS 24
 #define TIMED_OUT_ROUNDS 3 /* when the time is over */
 
+/* Effort, in neighbours looked at in the CDG: 20 to 35 million a second, by measurement. */
+#define SECOND_EFFORT 20000000
+#define LOOK_EFFORT 2 /* of a destination, for each switch */
+
 struct repair {
 	struct dl_route_pass *pass;
 	struct dl_repair_net net;
@@ -101,8 +107,10 @@ struct repair {
 	struct dl_route_report *report; /* of the result */
 	double (*clock)(void);		/* or NULL */
 	double deadline, end;
-	bool counted; /* are the pairs that DOR loses? */
-	bool over;    /* has the end come? */
+	uint64_t looked; /* destinations looked at so far */
+	uint64_t budget; /* of a trial: so much effort, instead of time */
+	bool counted;	 /* are the pairs that DOR loses? */
+	bool over;	 /* has the end come? */
 };
 
 static double repair_now(const struct repair *r)
@@ -110,18 +118,32 @@ static double repair_now(const struct repair *r)
 	return r->clock ? r->clock() : 0;
 }
 
+/* What has been done: the same on any machine. */
+static uint64_t repair_effort(const struct repair *r)
+{
+	return r->cdg.order.effort + LOOK_EFFORT * r->looked * r->net.nsw;
+}
+
+static bool repair_has_passed(const struct repair *r, double time)
+{
+	return r->pass->trial ? repair_effort(r) >= r->budget : r->clock && r->clock() >= time;
+}
+
 /* Is the time for repairs over?  From then on it is. */
 static bool is_late(struct repair *r)
 {
-	if (!r->report->timed_out && r->clock && r->clock() >= r->deadline)
-		r->report->timed_out = true;
+	r->report->timed_out = r->report->timed_out || repair_has_passed(r, r->deadline);
 	return r->report->timed_out;
 }
 
-/* Must the search end, whatever it has found?  Not before pairs without a path are counted. */
+/*
+ * Must the search end, whatever it has found?  Asked for each destination that is looked at.
+ * Not before pairs without a path are counted.
+ */
 static bool is_over(struct repair *r)
 {
-	r->over |= r->counted && r->clock && r->clock() >= r->end;
+	r->looked++;
+	r->over |= r->counted && repair_has_passed(r, r->end);
 	r->report->timed_out |= r->over;
 	return r->over;
 }
@@ -593,8 +615,8 @@ int dl_route_proven(struct dl_route_pass *pass)
 
 	if (r.clock)
 		r.deadline = r.clock() + o->repair_seconds;
-	/* Of a trial that is late, nothing is used. */
-	r.end = r.deadline + (pass->trial ? 0 : o->repair_seconds / 4.0 + 1);
+	r.end = r.deadline + o->repair_seconds / 4.0 + 1;
+	r.budget = SECOND_EFFORT * (uint64_t)o->repair_seconds;
 	err = dl_route_dor_tables(pass);
 	if (!err && is_whole(pass->torus) && !pass->leaf) {
 		err = try_unchanged(&r);

@@ -21,13 +21,17 @@
  *
  * A packet for a slow cable holds up those behind it in the buffer where it waits, though
  * their cables may be idle.  So a buffer has a load, too: the time for which packets are the
- * first in it, by the same measure.  The cost of a trial is the sum over all cables of the
- * larger load, of the channel or of the buffer behind it, to the power of 8: the busiest
- * ones count, and how many they are.  Emulated, what a fabric carries goes by its eighth root
- * to within some 10 per cent.  Of 1 and 2, whose packets avoid each slow cable that is not
- * the only way, the cheapest one is used, unless another trial costs less by that much; or
- * less at all, without a busier buffer, than one that uses slow cables, too.  In no case is
- * a trial used whose busiest channel is busier than those of 1 and 2.
+ * first in it, by the same measure.  Take the sum over all cables of the larger load, of
+ * the channel or of the buffer behind it, to the power of 8: the busiest ones count, and how
+ * many they are.  Emulated, what a fabric carries goes by its eighth root to within some 15
+ * per cent.  Virtual output queues hold up less, so there the loads of channels alone decide.
+ * The switches are not known, so the cost of a trial is the product of this sum, and of that
+ * of channels alone.
+ *
+ * Of 1 and 2, whose packets avoid each slow cable that is not the only way, the cheapest one
+ * is used, unless another trial costs less by the GAIN, and by the FIFO_GAIN in the first
+ * sum; or less at all, without a busier buffer, than one that uses slow cables, too.  In no
+ * case is a trial used whose busiest channel is busier than those of 1 and 2.
  *
  * So the result carries at least what the fabric carries without its slow cables, and with
  * all cables alike.  It depends on the arguments alone.  A fabric without slow cables is
@@ -43,7 +47,8 @@
 
 #define ROUNDS 3
 #define EQUAL (1 + 1e-9) /* but for rounding */
-#define GAIN 0.4 /* 0.89 to the power of 8, of the cost without slow cables: they are used */
+#define GAIN 0.16      /* 0.89 to the power of 16, of the cost without slow cables: they are used */
+#define FIFO_GAIN 0.51 /* 0.92 to the power of 8, of the first sum: ... if that is less, too */
 
 /* ---- turns --------------------------------------------------------------- */
 
@@ -79,14 +84,15 @@ struct weigh {
 	const struct dl_route_pass *p;
 	struct dl_arena arena;
 	struct dl_torus_speeds speeds;
-	bool *slow;	   /* by switch * DL_TORUS_DIRS + direction: has the hop a slow cable? */
-	double *load;	   /* ... its load in the last trial */
-	double *held;	   /* of each buffer, by the port that sends there */
-	double rest;	   /* the busiest of all other hops */
-	double limit;	   /* no plan with a busier channel is used */
-	double enough;	   /* nor one that uses slow cables and costs more */
-	bool *among;	   /* by port: those of adapters, which send to each other */
-	uint32_t *busiest; /* by ring of a dimension: the hop to take out, or DL_NONE */
+	bool *slow;	    /* by switch * DL_TORUS_DIRS + direction: has the hop a slow cable? */
+	double *load;	    /* ... its load in the last trial */
+	double *held;	    /* of each buffer, by the port that sends there */
+	double rest;	    /* the busiest of all other hops */
+	double limit;	    /* no plan with a busier channel is used */
+	double enough;	    /* nor one that uses slow cables and costs more, */
+	double enough_fifo; /* or has a larger first sum */
+	bool *among;	    /* by port: those of adapters, which send to each other */
+	uint32_t *busiest;  /* by ring of a dimension: the hop to take out, or DL_NONE */
 };
 
 struct weigh_plan {
@@ -94,7 +100,7 @@ struct weigh_plan {
 	uint32_t *out, nout;	 /* cables out of use, by a port */
 	double load;		 /* of the busiest channel */
 	double held;		 /* of the busiest buffer */
-	double cost;		 /* of all: see above */
+	double cost, fifo;	 /* of all, and the first sum: see above */
 };
 
 /* Route by a plan. */
@@ -136,8 +142,9 @@ static void weigh_loads(struct weigh *w, const struct dl_tables_load *load, stru
 {
 	const struct dl_torus *t = w->p->whole;
 	const struct dl_fabric *f = t->fabric;
+	double channels = 0;
 
-	plan->load = plan->held = plan->cost = 0;
+	plan->load = plan->held = plan->fifo = 0;
 	plan->slow = false;
 	w->rest = 0;
 	for (uint32_t p = 0; p < f->nports; p++) {
@@ -145,9 +152,10 @@ static void weigh_loads(struct weigh *w, const struct dl_tables_load *load, stru
 		unsigned int dir = t->port_dir[p];
 
 		plan->held = w->held[p] > plan->held ? w->held[p] : plan->held;
-		plan->cost += weigh_power(here > w->held[p] ? here : w->held[p]);
+		plan->fifo += weigh_power(here > w->held[p] ? here : w->held[p]);
 		if (!dl_fabric_joins_switches(f, p))
 			continue;
+		channels += weigh_power(here);
 		plan->load = here > plan->load ? here : plan->load;
 		plan->slow |= w->speeds.slow[p] && load->flows[p];
 		if ((dir == DL_TORUS_DIRS ||
@@ -155,6 +163,7 @@ static void weigh_loads(struct weigh *w, const struct dl_tables_load *load, stru
 		    here > w->rest)
 			w->rest = here;
 	}
+	plan->cost = plan->fifo * channels;
 	for (uint32_t hop = 0; hop < f->nswitches * DL_TORUS_DIRS; hop++) {
 		uint32_t sw = hop / DL_TORUS_DIRS, first = f->nodes[f->switches[sw]].first_port;
 		const uint8_t *ports = dl_torus_group(t, sw, hop % DL_TORUS_DIRS);
@@ -175,7 +184,7 @@ static int weigh_trial(struct weigh *w, struct weigh_plan *plan)
 	struct dl_tables_load load;
 	int err = weigh_route(w, plan, true, &r);
 
-	plan->load = plan->held = plan->cost = INFINITY;
+	plan->load = plan->held = plan->cost = plan->fifo = INFINITY;
 	if (!err && !r.report.timed_out) {
 		err = dl_tables_load_hold(r.tables, w->among, w->speeds.rate, w->held, &load);
 		if (!err) {
@@ -238,16 +247,19 @@ static int weigh_try(struct weigh *w, struct weigh_plan *plan, struct weigh_plan
 	uint32_t *own = best->out;
 	int err = weigh_trial(w, plan);
 	double enough = plan->slow ? plan->cost : GAIN * plan->cost;
-	bool gains = plan->cost <= GAIN * best->cost ||
+	double enough_fifo = plan->slow ? plan->fifo : FIFO_GAIN * plan->fifo;
+	bool gains = (plan->cost <= GAIN * best->cost && plan->fifo <= FIFO_GAIN * best->fifo) ||
 		     (plan->cost < best->cost && plan->held <= best->held * EQUAL);
 	bool better = plan->load <= w->limit &&
 		      (bounds ? plan->cost <= best->cost * EQUAL || plan->load < w->limit :
-				gains && plan->cost <= w->enough);
+				gains && plan->cost <= w->enough && plan->fifo <= w->enough_fifo);
 
 	if (bounds && plan->load < w->limit)
 		w->limit = plan->load;
 	if (bounds && !plan->alike && enough < w->enough)
 		w->enough = enough;
+	if (bounds && !plan->alike && enough_fifo < w->enough_fifo)
+		w->enough_fifo = enough_fifo;
 	if (!err && better) {
 		*best = *plan;
 		best->out = memcpy(own, plan->out, plan->nout * sizeof(*own));
@@ -279,7 +291,8 @@ static int weigh_search(struct weigh *w, struct weigh_plan *best)
 	struct weigh_plan plan = { .alike = true };
 	int err;
 
-	best->load = best->cost = w->limit = w->enough = INFINITY;
+	best->load = best->cost = best->fifo = INFINITY;
+	w->limit = w->enough = w->enough_fifo = INFINITY;
 	/* What cannot go out may be listed in each round. */
 	best->out = dl_arena_array(&w->arena, (ROUNDS + 1ul) * f->nports + 1, sizeof(*best->out));
 	plan.out = dl_arena_array(&w->arena, (ROUNDS + 1ul) * f->nports + 1, sizeof(*plan.out));

@@ -426,6 +426,57 @@ static void a_slow_cable_on_a_ring_is_weighed(void **state)
 	grid_free(&g);
 }
 
+/*
+ * Slow cables drawn.  Without them the busiest channel is busier than it need be; or as busy as
+ * with all alike, but more channels are.
+ */
+static void buffers_and_channels_count(void **state)
+{
+	static const struct {
+		uint32_t radix[DL_TORUS_DIMS], seed;
+		enum dl_route_mode mode;
+		double most; /* the busiest channel's part of that without slow cables */
+	} cases[] = { { { 6, 6, 1 }, 1012, DL_ROUTE_ANY_SL, 0.76 },
+		      { { 5, 5, 1 }, 1058, DL_ROUTE_ANY_SL, 1 } };
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct grid_fabric g = { .hosts = 1, .parallel = 1 };
+		struct test_random r = { cases[i].seed, 0 };
+		struct dl_route_result weighed, out;
+		struct dl_route_options o;
+		struct dl_torus *t;
+		uint32_t nslow, share;
+
+		memcpy(g.grid.radix, cases[i].radix, sizeof(g.grid.radix));
+		grid_build(&g);
+		grid_seed(&g, 0, true);
+		assert_int_equal(dl_torus_discover(g.fabric, &g.config, NULL, &t), 0);
+		test_random(&r, 3);
+		share = 2 * (4 + test_random(&r, 24));
+		for (uint32_t p = 0; p < g.fabric->nports; p++) {
+			set_speed(g.fabric, p, DL_FABRIC_HDR, 4);
+			if (!dl_fabric_joins_switches(g.fabric, p) || test_random(&r, share))
+				continue;
+			if (test_random(&r, 2))
+				set_speed(g.fabric, p, DL_FABRIC_HDR, 1);
+			else
+				set_speed(g.fabric, p, DL_FABRIC_EDR, 4);
+		}
+		dl_route_options_init(&o);
+		o.mode = cases[i].mode;
+		assert_int_equal(dl_route(t, &g.config, &o, NULL, &weighed), 0);
+		without_slow(t, &g.config, &o, &nslow, &out);
+		assert_false(same_entries(weighed.tables, out.tables));
+		assert_true(busiest(weighed.tables) <=
+			    cases[i].most * busiest(out.tables) * (1 + 1e-12));
+		dl_route_result_release(&weighed);
+		dl_route_result_release(&out);
+		dl_torus_free(t);
+		grid_free(&g);
+	}
+}
+
 static uint32_t times_late;
 
 /* Each repair begins, and is late at once. */
@@ -503,6 +554,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_takes_too_long_is_not_tried_again),
 		cmocka_unit_test(no_clock_changes_what_is_used),
+		cmocka_unit_test(buffers_and_channels_count),
 		cmocka_unit_test(turns_share_by_rate),
 		cmocka_unit_test(a_slow_cable_on_a_ring_is_weighed),
 		cmocka_unit_test(no_speeds_make_it_worse),

@@ -134,14 +134,15 @@ int dl_waves_detour(struct waves *w, const struct dl_verify_blocker *b)
 	w->home = dl_fabric_access_switch(w->f, w->f->lid_port[lid]);
 	dl_waves_look_at(w, entries, n);
 	for (unsigned int i = 0; i < 2 * node->nports && !done; i++) {
-		unsigned int port = i % node->nports + 1;
+		bool by_two = i >= node->nports;
+		unsigned int port = by_two ? i - node->nports + 1 : i + 1;
 		struct dl_verify_move move = { b->entry, port, 0 };
 		uint32_t next = dl_waves_next(w, e->sw, port);
 
 		if (next == DL_NONE || port == e->before || port == e->goal ||
 		    !detour_may_use(w, e->sw, port, next))
 			continue;
-		if (i >= node->nports)
+		if (by_two)
 			done = detour_by(w, b, port, next);
 		else if (detour_arrives(w, entries, lid, e->sw, next))
 			done = dl_waves_move(w, b->lid, &move, 1);

@@ -145,13 +145,15 @@ let expect s = if not (skip_past s) then bad ("expected " ^ s)
 
 (* A byte for each key (a switch, an end port) and LID.  It is read by keys, and asked by
    LIDs.  The rows of 64 keys are a tile: many LIDs have the same column there, which is
-   kept once, with half a byte for each row, 15 being none, unless some byte needs more. *)
+   kept once, with half a byte for each row, 15 being none, unless some byte needs more.  A
+   second table shares with the first one the tiles that are the same. *)
 module Table = struct
   type tile = { half : bool; which : Bytes.t (* by LID: 16 bits *); columns : Bytes.t }
 
   type t = {
     row_of : int array; (* by key, or -1 *)
     mutable n : int; (* rows *)
+    first_table : t option;
     mutable tiles : tile list; (* the last one first *)
     mutable all : tile array; (* the same, when all are read *)
     waiting : Bytes.t array; (* rows of the next tile *)
@@ -163,8 +165,8 @@ module Table = struct
     mutable first_is_last : bool; (* was the first one asked last? *)
   }
 
-  let create keys = {
-    row_of = Array.make keys (-1); n = 0; tiles = []; all = [||];
+  let create first_table keys = {
+    row_of = Array.make keys (-1); n = 0; first_table; tiles = []; all = [||];
     waiting = Array.make 64 Bytes.empty; by_row = Bytes.empty;
     first = -1; first_by_key = Bytes.make keys '\255';
     second = -1; second_by_key = Bytes.make keys '\255'; first_is_last = true }
@@ -205,6 +207,12 @@ module Table = struct
     done;
     { half; which; columns = Buffer.to_bytes columns }
 
+  let pack_once t rows =
+    let tile = pack rows and n = List.length t.tiles in
+    match t.first_table with
+    | Some first when n < Array.length first.all && first.all.(n) = tile -> first.all.(n)
+    | _ -> tile
+
   let[@inline] of_half n = if n = 15 then none else n
 
   let[@inline] in_tile tile r c =
@@ -237,13 +245,17 @@ module Table = struct
     t.n <- t.n + 1;
     if Bytes.length t.waiting.(k) <> size then t.waiting.(k) <- Bytes.create size;
     Bytes.blit row 0 t.waiting.(k) 0 size;
-    if k = 63 then t.tiles <- pack t.waiting :: t.tiles
+    if k = 63 then t.tiles <- pack_once t t.waiting :: t.tiles
 
+  (* The table, or the first one if it is the same. *)
   let finish t =
-    if t.n land 63 > 0 then t.tiles <- pack (Array.sub t.waiting 0 (t.n land 63)) :: t.tiles;
+    if t.n land 63 > 0 then t.tiles <- pack_once t (Array.sub t.waiting 0 (t.n land 63)) :: t.tiles;
     t.all <- Array.of_list (List.rev t.tiles);
     t.by_row <- Bytes.make (64 * Array.length t.all) '\255';
-    Array.fill t.waiting 0 64 Bytes.empty
+    Array.fill t.waiting 0 64 Bytes.empty;
+    match t.first_table with
+    | Some first when first.row_of = t.row_of && Array.for_all2 ( == ) first.all t.all -> first
+    | _ -> t
 
   let unpack t c by_key =
     Array.iteri (fun n tile ->
@@ -375,8 +387,8 @@ let lid_and_port b from =
   else ((((u * 16 + v) * 16 + w) * 16 + x) * 1000) + i * 100 + j * 10 + k
 
 (* Returns forwarding tables, and for each LID the GUID and port of its owner. *)
-let read_lfts number top dir (_, port_guids, _) =
-  let lft = Table.create (Hashtbl.length number) in
+let read_lfts first number top dir (_, port_guids, _) =
+  let lft = Table.create first (Hashtbl.length number) in
   let owner = Array.make lid_space None and highest = ref 0 in
   let rows = ref Bytes.empty and entries = ref 0 and key = ref (-1) in
   let finish () = if !key >= 0 then Table.add lft !key !rows in
@@ -419,8 +431,7 @@ let read_lfts number top dir (_, port_guids, _) =
       | None -> bad "no such switch"
     end);
   finish ();
-  Table.finish lft;
-  (lft, owner, !highest)
+  (Table.finish lft, owner, !highest)
 
 (* The number of the row at hand. *)
 let read_row rows =
@@ -437,7 +448,9 @@ let read_row rows =
   if n > 65534 then bad "too many different rows";
   n
 
-let read_maps dir number bits rows =
+(* Most inputs have the same maps as some other one: each lies once in memory, close to the
+   processor. *)
+let read_maps once dir number bits rows =
   let maps = Array.make (Hashtbl.length number lsl bits) Bytes.empty and stride = 1 lsl bits in
   let texts = Hashtbl.create 99 in (* rows, as they are written *)
   let last = Bytes.make 19 '\000' and s = ref (-1) in
@@ -463,9 +476,6 @@ let read_maps dir number bits rows =
         Bytes.set_uint16_le maps.(k) (2 * o) (n + 1)
       end
     end);
-  (* Most inputs have the same maps as some other one: each lies once in memory, close to
-     the processor. *)
-  let once = Hashtbl.create 99 in
   Array.map (fun m -> match Hashtbl.find_opt once m with
     | Some same -> same
     | None -> Hashtbl.add once m m; m) maps
@@ -488,8 +498,8 @@ let find_end ends port_guids =
     | None, None -> None in
   (of_guid, of_port)
 
-let read_psl dir ends of_guid of_port top =
-  let sl = Table.create (Array.length ends) and high = ref false in
+let read_psl first dir ends of_guid of_port top =
+  let sl = Table.create first (Array.length ends) and high = ref false in
   let last = Bytes.make 19 ' ' and entries = Bytes.create (top + 1) and end_ = ref (-1) in
   let finish () = if !end_ >= 0 then Table.add sl !end_ entries in
   let take e = match e with
@@ -538,8 +548,7 @@ let read_psl dir ends of_guid of_port top =
       set lid value
     end);
   finish ();
-  Table.finish sl;
-  (sl, !high)
+  (Table.finish sl, !high)
 
 (* ---- groups ------------------------------------------------------------------- *)
 
@@ -570,9 +579,9 @@ let read_groups number top dir =
 
 (* ---- all -------------------------------------------------------------------------- *)
 
-let read_rest number guids bits rows (dir, (names, port_guids, cables), (lft, owners, top), groups) =
+let read_rest once first number guids bits rows (dir, (names, port_guids, cables), (lft, owners, top), groups) =
   let far, used, beside = connect number bits (Array.length guids) cables in
-  let maps = read_maps dir number bits rows in
+  let maps = read_maps once dir number bits rows in
   let place (node, port) = match Hashtbl.find_opt number node with
     | Some s -> s lsl bits
     | None -> Option.value (Hashtbl.find_opt beside (node, port)) ~default:(-1) in
@@ -583,7 +592,7 @@ let read_rest number guids bits rows (dir, (names, port_guids, cables), (lft, ow
   Array.iteri (fun e end_ -> Hashtbl.replace index (end_.node, end_.port) e) ends;
   let owner = Array.map (function Some o -> Hashtbl.find index o | None -> -1) owners in
   let of_guid, of_port = find_end ends port_guids in
-  let sl, high = read_psl dir ends of_guid of_port top in
+  let sl, high = read_psl (Option.map (fun d -> d.sl) first) dir ends of_guid of_port top in
   let present = Array.map (Hashtbl.mem names) guids in
   { bits; number; present; names; guids; far; used; ends; owner; top; lft; rows = [||]; maps; sl; high; groups }
 
@@ -593,13 +602,21 @@ let read_all dirs =
   Hashtbl.add rows (String.make 16 '\000') 0;
   let top = ref 1 in
   let scans = List.map (fun dir -> (dir, scan number guids top dir)) dirs in
+  let first = ref None in
   let found = List.map (fun (dir, s) ->
-    (dir, s, read_lfts number top dir s, read_groups number top dir)) scans in
+    let (lft, _, _) as lfts = read_lfts !first number top dir s in
+    if Option.is_none !first then first := Some lft;
+    (dir, s, lfts, read_groups number top dir)) scans in
   let rec bits n = if 1 lsl n > !top then n else bits (n + 1) in
   let guids = Array.of_list (List.rev !guids) in
-  let all = List.map (read_rest number guids (bits 0) rows) found in
+  let once = Hashtbl.create 99 and first = ref None in
+  let all = List.map (fun dir ->
+    let d = read_rest once !first number guids (bits 0) rows dir in
+    if Option.is_none !first then first := Some d;
+    d) found in
   let list = Array.make (Hashtbl.length rows) "" in
   Hashtbl.iter (fun row n -> list.(n) <- row) rows;
+  Gc.compact (); (* little of what was read is left *)
   List.map (fun d -> { d with rows = list }) all
 
 let read dir = List.hd (read_all [ dir ])

@@ -174,6 +174,7 @@ Record certificate := Certificate {
   n_steps : nat -> nat -> nat;          (* LID, stage: steps of this one and those before *)
   nth_step : nat -> step;
   find_step : nat -> nat -> nat -> nat -> nat -> nat -> nat;
+  counts : nat -> bool;                 (* of a step: is it one of these tables? *)
   n_starts : nat -> nat -> nat;
   nth_start : nat -> start;
   find_start : nat -> nat -> nat -> nat -> nat -> nat -> nat;
@@ -214,7 +215,7 @@ Definition check_start (x : start) := forallb (fun l => (l <? 16) &&
 
 (* Is this one of the first m steps (starts)? *)
 Definition has_step m v s o o' a b := let n := find_step k v s o o' a b in
-  (n <? m) && let x := nth_step k n in
+  (n <? m) && counts k n && let x := nth_step k n in
   (hop_maps x =? v) && (at_ x =? s) && (out x =? o) && (next_out x =? o') && (from x =? a) && (to x =? b).
 
 Definition has_start m v s i o a b := let n := find_start k v s i o a b in
@@ -266,7 +267,7 @@ Definition check_stage m n j t := below (n_switches f) (fun s =>
 Fixpoint check_stages a b (l : list pair) := match l with
   | [] => true
   | (t, j) :: l => let m := n_steps k t j in let n := n_starts k t j in
-      from_to a m (fun x => check_step (nth_step k x)) &&
+      from_to a m (fun x => negb (counts k x) || check_step (nth_step k x)) &&
       from_to b n (fun x => check_start (nth_start k x)) &&
       check_stage m n j t && check_stages (max a m) (max b n) l
   end.
@@ -321,7 +322,7 @@ Proof.
   unfold Checker.vls_of. destruct (rows f m s i o) as [r r']. rewrite !V. reflexivity.
 Qed.
 
-Definition steps_right m := forall x, x < m -> check_step (nth_step k x) = true.
+Definition steps_right m := forall x, x < m -> counts k x = true -> check_step (nth_step k x) = true.
 Definition starts_right n := forall x, x < n -> check_start (nth_start k x) = true.
 
 Lemma stages_right l : forall a b, steps_right a -> starts_right b -> check_stages a b l = true ->
@@ -329,8 +330,9 @@ Lemma stages_right l : forall a b, steps_right a -> starts_right b -> check_stag
 Proof.
   induction l as [|[t j] l IH]; intros a b A B H u i I; [contradiction|]. simpl in H. split_and.
   assert (A' : steps_right (max a (n_steps k t j))).
-  { intros x X. destruct (le_lt_dec a x); [|auto].
-    match goal with H : from_to a _ _ = true |- _ => apply (from_to_all _ _ _ H x); lia end. }
+  { intros x X C. destruct (le_lt_dec a x); [|auto].
+    match goal with H : from_to a _ _ = true |- _ =>
+      pose proof (from_to_all _ _ _ H x ltac:(lia)) as Y; simpl in Y; rewrite C in Y; exact Y end. }
   assert (B' : starts_right (max b (n_starts k t j))).
   { intros x X. destruct (le_lt_dec b x); [|auto].
     match goal with H : from_to b _ _ = true |- _ => apply (from_to_all _ _ _ H x); lia end. }
@@ -353,7 +355,7 @@ Qed.
 Lemma step_right m v s o o' a b : steps_right m -> has_step m v s o o' a b = true ->
   check_step (Step v s o o' a b) = true.
 Proof.
-  unfold has_step. intros R H. split_and. apply Nat.ltb_lt in H. specialize (R _ H).
+  unfold has_step. intros R H. split_and. apply Nat.ltb_lt in H. specialize (R _ H ltac:(assumption)).
   destruct (nth_step k (find_step k v s o o' a b)). simpl in *.
   repeat match goal with H : (_ =? _) = true |- _ => apply Nat.eqb_eq in H end. subst. exact R.
 Qed.

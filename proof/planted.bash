@@ -131,11 +131,35 @@ plant "a period is judged without its neighbour" Change \
 	'=> continues f gone p p'"'"' end' '=> true end'
 plant "a LID is like one that no checker has judged" Alike \
 	'(like r =? r) && ' ''
-plant "a LID is like one of another switch" Alike '(fst (home f r) =? h) &&' ''
+plant "a LID is like one of another switch" Alike '(fst (home f r) =? fst (home f t)) &&' ''
 plant "the last hop to a LID is that to the one that it is like" Alike \
 	'negb (s'"'"' =? h) || check_output' '(s'"'"' =? h) || check_output'
 plant "a LID is like one of other SLs" Alike \
-	'forallb (fun i => sls f s i t =? sls f s i r) (sources f s) &&' ''
+	'forallb (fun i => sls f s i t =? sls f s i r) (sources f s).' 'true.'
+plant "a switch is not judged again where only sets of packets change" Alike \
+	'begins (written (fst x) t s) j || begins (found (snd x) (like t) s) j' 'begins (written (fst x) t s) j'
+plant "nor one before a switch at which something changes" Alike \
+	'=> negb (rests t s'"'"')' '=> false && rests t s'"'"''
+plant "nor what comes to such a switch in a stage" Alike \
+	'=> new s'"'"' |' '=> false && new s'"'"' |'
+plant "other maps go unnoticed" Alike \
+	'let fresh := match j with 0 => true | S i => negb (maps g t j =? maps g t i)' \
+	'let fresh := match j with 0 => true | S i => false'
+plant "with other maps only some switches are judged" Alike \
+	'if fresh && negb (maps g t j =? maps f t 0) then' 'if fresh && false then'
+plant "the steps of a period are not judged by its ranks" Alike 'negb (counts c n) ||' 'counts c n ||'
+plant "a period begins with other maps than the one before ends with, where LIDs move" Alike \
+	'(maps g t j =? maps g'"'"' t i) && ' ''
+plant "a LID moves like one with other writes" Alike \
+	'same_written (written (fst x) t s) (written (fst x) r s) &&' ''
+plant "a LID moves like one that moves elsewhere" Alike \
+	'check_away t r s && Bool.eqb (moving_at what t s) (moving_at what r s)' 'check_away t r s'
+plant "a LID that moves at its own switch is like another one" Alike \
+	'if negb (near t s) && check_place' 'if check_place'
+plant "a LID has more stages than the one that it moves like" Alike \
+	'(last_stage g t <=? last_stage g r) &&' ''
+plant "a LID that moves is like one that does not" Alike 'moving what r && (h' '(h'
+plant "tables that must deliver may move" Alike 'negb (delivers f) && (like t =? t) &&' '(like t =? t) &&'
 plant "an entry may change in no time" Six \
 	'e i t a = Old -> e (S i) t a <> New' 'e i t a = Old -> e (S i) t a = e (S i) t a'
 plant "the ring of six without its dateline" Six 'if wraps false (shorter t s) s t then 1 else 0' '0'

@@ -98,11 +98,17 @@ type period = { number : int; times : int; map_times : int list; old_maps : bool
 (* Of one LID: in a period, at a time. *)
 type write = { period : int; time : int; at : int (* switch *); ports : int list }
 
-(* What the old tables and some writes make of a LID. *)
-let values w t writes =
-  let v = Array.init w.n (fun s -> output w 0 s t) in
-  List.iter (fun x -> v.(x.at) <- x.ports) writes;
-  v
+(* Outputs of a LID at a switch after these writes. *)
+let after w s t writes = List.fold_left (fun _ x -> x.ports) (output w 0 s t) writes
+
+(* Do the new tables have what is written at last? *)
+let check_end w written t =
+  let writes = Array.make w.n [] in
+  List.iter (fun x -> writes.(x.at) <- x :: writes.(x.at)) (List.rev written.(t));
+  for s = 0 to w.n - 1 do
+    if w.ds.(1).present.(s) && after w s t writes.(s) <> output w 1 s t then
+      rejected "the plan does not end with the new tables: 0x%s LID %d" w.ds.(0).guids.(s) t
+  done
 
 (* The periods, and each LID's writes in their order. *)
 let divide w plan =
@@ -129,84 +135,90 @@ let divide w plan =
     { number; times = List.length groups + 1; map_times; old_maps = old }) plan in
   if !old_maps && maps_differ w then rejected "the plan does not write the maps that differ";
   Array.iteri (fun t writes -> written.(t) <- List.rev writes) written;
-  List.iter (fun t ->
-    let final = values w t written.(t) in
-    for s = 0 to w.n - 1 do
-      if w.ds.(1).present.(s) && final.(s) <> output w 1 s t then
-        rejected "the plan does not end with the new tables: 0x%s LID %d" w.ds.(0).guids.(s) t
-    done) (List.filter (fun t -> is_group t || w.ds.(1).owner.(t) >= 0) (all_lids w));
+  let same t = written.(t) = [] && not (is_group t) && w.ds.(1).owner.(t) >= 0 &&
+    Bytes.equal (Table.column w.ds.(0).lft t) (Table.column w.ds.(1).lft t) in
+  List.iter (fun t -> if not (same t) then check_end w written t)
+    (List.filter (fun t -> is_group t || w.ds.(1).owner.(t) >= 0) (all_lids w));
   (periods, written)
 
+(* Switches whose output for a LID has a cable that has failed. *)
+let cut w =
+  let gone = List.filter (fun place -> w.gone.(place)) (List.init (Array.length w.gone) Fun.id) in
+  fun t -> List.sort_uniq compare (List.filter_map (fun place ->
+    let s = place lsr w.bits in
+    if List.mem (place land (1 lsl w.bits - 1)) (output w 0 s t) then Some s else None) gone)
+
 (* Times at which something changes for a LID, 0 first. *)
-let breaks p writes =
+let breaks p writes cut =
   let times = p.map_times @ List.filter_map (fun x ->
     if x.period = p.number then Some x.time else None) writes in
-  Array.of_list (List.sort_uniq compare (0 :: List.concat_map (fun time -> [ time; time + 1 ]) times))
+  Array.of_list (List.sort_uniq compare (0 :: (if p.number = 0 && cut <> [] then [ 1 ] else []) @
+    List.concat_map (fun time -> [ time; time + 1 ]) times))
 
 (* Outputs whose cables have not failed: only before the first writes others count, too. *)
-let left w s ports =
-  if List.exists (fun o -> w.gone.(place w s o)) ports then
-    List.filter (fun o -> not w.gone.(place w s o)) ports
-  else ports
+let left w s ports = List.filter (fun o -> not w.gone.(place w s o)) ports
 
-(* The outputs of a LID in each of its stages. *)
-let stages w p t writes breaks =
-  let value = values w t (List.filter (fun x -> x.period < p.number) writes) in
-  let rec go writes = function
-    | [] -> []
-    | time :: rest ->
-      let rec settle = function
-        | x :: more when x.time < time -> value.(x.at) <- x.ports; settle more
-        | l -> l in
-      let writes = settle writes in
-      let here = Array.copy value in
-      List.iter (fun x -> if x.time = time then
-        here.(x.at) <- List.sort_uniq compare (value.(x.at) @ x.ports)) writes;
-      (if p.number = 0 && time = 0 then here else Array.mapi (left w) here) :: go writes rest in
-  Array.of_list (go (List.filter (fun x -> x.period = p.number) writes) (Array.to_list breaks))
+(* What a LID has at a switch in each stage of a period that begins with something new. *)
+let history w p breaks t s writes =
+  let start = after w s t (List.filter (fun x -> x.period < p.number) writes) in
+  let here = List.filter (fun x -> x.period = p.number) writes in
+  let ports time =
+    let old = List.fold_left (fun old x -> if x.time < time then x.ports else old) start here in
+    let all = match List.find_opt (fun x -> x.time = time) here with
+      | Some x -> List.sort_uniq compare (old @ x.ports)
+      | None -> old in
+    if p.number = 0 && time = 0 then all else left w s all in
+  let found = ref [] and last = ref (output w 0 s t) in
+  Array.iteri (fun j time ->
+    let ports = ports time in
+    if ports <> !last then begin found := (j, ports) :: !found; last := ports end) breaks;
+  !found
 
-(* Of the LID that was asked last. *)
-type lid = { lid : int; moves : bool (* in this period *); breaks : int array; tables : int list array array }
+(* Of a LID that was asked; what is by period, is by switch then. *)
+type lid = { mutable lid : int; breaks : int array array; written_at : (int * int list) list array array;
+             moves_at : bool array; mutable switches : int list }
 
-let period w written p =
-  let asked = ref { lid = -1; moves = false; breaks = [||]; tables = [||] } in
+(* What moves, and what each period writes. *)
+let describe w written periods =
+  let cut = cut w and periods = Array.of_list periods in
+  let unknown () = { lid = -1; breaks = Array.map (fun _ -> [||]) periods; switches = [];
+    written_at = Array.map (fun _ -> Array.make w.n []) periods; moves_at = Array.make w.n false } in
+  let last = ref (unknown ()) and other = ref (unknown ()) in
+  let fill x t =
+    List.iter (fun s -> x.moves_at.(s) <- false; Array.iter (fun at -> at.(s) <- []) x.written_at) x.switches;
+    let cut = cut t in
+    x.lid <- t;
+    x.switches <- List.sort_uniq compare (cut @ List.map (fun x -> x.at) written.(t));
+    Array.iteri (fun n p -> x.breaks.(n) <- breaks p written.(t) cut) periods;
+    List.iter (fun s ->
+      let writes = List.filter (fun x -> x.at = s) written.(t) in
+      x.moves_at.(s) <- true;
+      Array.iteri (fun n p ->
+        x.written_at.(n).(s) <- history w p x.breaks.(n) t s writes) periods) x.switches in
   let of_lid t =
-    if !asked.lid <> t then begin
-      let moves = List.exists (fun x -> x.period = p.number) written.(t) in
-      let breaks = breaks p written.(t) in
-      let tables =
-        if moves then stages w p t written.(t) breaks
-        else if p.number = 0 then [| values w t [] |]
-        else [| Array.mapi (left w)
-          (values w t (List.filter (fun x -> x.period < p.number) written.(t))) |] in
-      asked := { lid = t; moves; breaks; tables }
+    if !last.lid <> t then begin
+      let x = !other in
+      other := !last; last := x;
+      if x.lid <> t then fill x t
     end;
-    !asked in
-  let still t = written.(t) = [] && p.map_times = [] in
-  let stage t time =
-    if still t then 0
-    else
-      let b = (of_lid t).breaks in
-      let rec last j = if j + 1 < Array.length b && b.(j + 1) <= time then last (j + 1) else j in
-      last 0 in
-  let maps_at t j =
-    if p.map_times = [] then if p.old_maps then 0 else 2
-    else
-      let time = (of_lid t).breaks.(j) in
-      if List.mem time p.map_times then 1
-      else if p.old_maps && not (List.exists (fun m -> m < time) p.map_times) then 0
-      else 2 in
-  let outputs_at j s t =
-    if written.(t) = [] then
-      let ports = output w 0 s t in
-      if p.number = 0 then ports else left w s ports
-    else
-      let l = of_lid t in
-      l.tables.(if l.moves then j else 0).(s) in
-  let plain s t =
-    if written.(t) <> [] && (of_lid t).moves then -1
-    else match outputs_at 0 s t with [] -> none | o :: _ -> o in
-  ({ Checker.n_times = p.times; stage; maps_at; outputs_at }, plain)
+    !last in
+  let maps = Array.exists (fun p -> p.map_times <> []) periods in
+  let moving = Array.make 0x10000 maps in
+  List.iter (fun t -> if written.(t) <> [] || cut t <> [] then moving.(t) <- true) (all_lids w);
+  ({ Checker.moving = (fun t -> moving.(t)); moving_at = (fun t s -> (of_lid t).moves_at.(s)) },
+   (fun t -> (of_lid t).switches),
+   Array.map (fun p ->
+    { Checker.times = p.times;
+      stages = (fun t time ->
+        let b = (of_lid t).breaks.(p.number) in
+        let rec last j = if j + 1 < Array.length b && b.(j + 1) <= time then last (j + 1) else j in
+        last 0);
+      maps_in = (fun t j ->
+        let time = (of_lid t).breaks.(p.number).(j) in
+        if List.mem time p.map_times then 1
+        else if p.old_maps && not (List.exists (fun m -> m < time) p.map_times) then 0
+        else 2);
+      written = (fun t s -> (of_lid t).written_at.(p.number).(s)) }) periods)
 
 let check any_sl plan old_dir new_dir =
   let w = World.create any_sl (Array.of_list (read_all [ old_dir; new_dir ])) in
@@ -214,22 +226,31 @@ let check any_sl plan old_dir new_dir =
     | "mixture" -> mixture w
     | "phases" -> phases w
     | name -> read_plan w name in
-  let periods, written = divide w plan in
-  let maps = List.exists (fun p -> p.map_times <> []) periods in
-  let gone = World.is_gone w in
+  let plan, written = divide w plan in
+  let moves, moved_at, periods = describe w written plan in
   let judge like =
-    let judged = List.mapi (fun n p ->
-      let now, plain = period w written p in
-      let f = World.fabric w ~delivers:false ~like now in
-      let x = World.search w f plain like in
-      let rank = try Search.ranks x with
-        | Search.Loop -> rejected "period %d: packets can block each other in a circle" (n + 1)
-        | Search.Circle t -> rejected "period %d: packets to LID %d go in a circle" (n + 1) t in
-      (f, ((now, World.certificate w x rank), like))) periods in
-    match judged with
-    | [] -> (true, ignore)
-    | (f, _) :: _ ->
-      (Checker.check_change_classes f gone (List.map snd judged), fun () ->
-        List.iter (fun (f, ((_, k), _)) -> if not (Checker.check_on_alike f k gone Fun.id) then World.why w f k) judged;
-        rejected "a period does not begin as the one before it ends") in
-  World.decide judge (World.classes w (fun t -> not maps && written.(t) = []))
+    let f = World.fabric w ~delivers:false ~like (World.fixed w) in
+    let x = World.search w f like moves moved_at periods in
+    let k = World.certificate w x (fun _ _ _ -> 0) in
+    let ranks = lazy (
+      Gc.compact (); (* to follow packets leaves much behind *)
+      let before = Search.dependencies x 0 in
+      Array.mapi (fun p _ -> Search.ranks x [ before; Search.dependencies x ((p + 1) * w.n) ] p) periods) in
+    let parts = List.mapi (fun p writes ->
+      (writes, { Checker.rank_in = (fun s o v -> (Lazy.force ranks).(p) s o v); found = Search.found_in x p;
+        find_in = Search.step_in x p; counts_in = Search.counts_in x p })) (Array.to_list periods) in
+    let found_at = Search.found_at x in
+    let judged = List.map (fun y ->
+      (y, Checker.tables_of f moves y, Checker.here k like moves found_at y)) parts in
+    (* What the checker will ask of the periods. *)
+    x.again <- (fun t ->
+      List.iter (fun (y, g, c) ->
+        for j = 0 to Checker.last_stage g t do
+          if like t = t then ignore (Checker.check_near f like g c y max_int max_int t x.all_near j)
+          else List.iter (fun s -> ignore (Checker.check_hops f g c max_int j t (fst (f.home t)) s)) x.all_near
+        done) judged);
+    (Checker.check_plan f (World.is_gone w) k like moves found_at parts, fun () -> rejected "not proved") in
+  let maps = List.exists (fun p -> p.map_times <> []) plan in
+  let same h t r = written.(t) = written.(r) && not maps && List.for_all (fun x -> x.at <> h) written.(t) in
+  try World.decide judge (World.classes w same) with
+  | Search.Loop p -> rejected "period %d: packets can block each other in a circle" (p + 1)

@@ -15,26 +15,18 @@ let fst = function
 let snd = function
 | (_, y) -> y
 
-(** val app : 'a1 list -> 'a1 list -> 'a1 list **)
 
-let rec app l m =
-  match l with
-  | [] -> m
-  | a :: l1 -> a :: (app l1 m)
 
 (** val pred : int -> int **)
 
 let pred = fun n -> Stdlib.max 0 (n-1)
 
-(** val add : int -> int -> int **)
-
-let rec add = (+)
-
-(** val sub : int -> int -> int **)
-
-let rec sub = fun n m -> Stdlib.max 0 (n-m)
 
 
+(** val eqb : bool -> bool -> bool **)
+
+let eqb b1 b2 =
+  if b1 then b2 else if b2 then false else true
 
 module Nat =
  struct
@@ -49,12 +41,6 @@ module Nat =
 let rec map f = function
 | [] -> []
 | a :: t -> (f a) :: (map f t)
-
-(** val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list **)
-
-let rec flat_map f = function
-| [] -> []
-| x :: t -> app (f x) (flat_map f t)
 
 (** val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1 **)
 
@@ -79,6 +65,12 @@ let rec forallb f = function
 let rec filter f = function
 | [] -> []
 | x :: l0 -> if f x then x :: (filter f l0) else filter f l0
+
+(** val find : ('a1 -> bool) -> 'a1 list -> 'a1 option **)
+
+let rec find f = function
+| [] -> None
+| x :: tl -> if f x then Some x else find f tl
 
 (** val seq : int -> int -> int list **)
 
@@ -131,11 +123,6 @@ let rec below n f =
     (fun m -> if f m then below m f else false)
     n
 
-(** val from_to : int -> int -> (int -> bool) -> bool **)
-
-let from_to a b f =
-  below (sub b a) (fun n -> f (add a n))
-
 (** val no_vl : int **)
 
 let no_vl =
@@ -182,7 +169,8 @@ type certificate = { rank : (int -> int -> int -> int);
                      set_at : (int -> int -> int -> int -> int);
                      n_steps : (int -> int -> int); nth_step : (int -> step);
                      find_step : (int -> int -> int -> int -> int -> int ->
-                                 int); n_starts : (int -> int -> int);
+                                 int); counts : (int -> bool);
+                     n_starts : (int -> int -> int);
                      nth_start : (int -> start);
                      find_start : (int -> int -> int -> int -> int -> int ->
                                   int); root : (int -> int);
@@ -249,7 +237,7 @@ let check_start f k x =
 
 let has_step k m v s o o' a b =
   let n = k.find_step v s o o' a b in
-  (&&) (Nat.ltb n m)
+  (&&) ((&&) (Nat.ltb n m) (k.counts n))
     (let x = k.nth_step n in
      (&&)
        ((&&)
@@ -352,12 +340,6 @@ let check_stage f k m n j t =
 let last_stage f t =
   stage_of f t (pred f.now.n_times)
 
-(** val all_stages : fabric -> (int * int) list **)
-
-let all_stages f =
-  flat_map (fun t ->
-    map (fun j -> (t, j)) (seq 0 (Stdlib.Int.succ (last_stage f t)))) f.lids
-
 (** val check_times : fabric -> int -> bool **)
 
 let check_times f t =
@@ -410,19 +392,6 @@ let put f p =
     sls = f.sls; sl_list = f.sl_list; multicast = f.multicast; home = f.home;
     delivers = f.delivers; now = p }
 
-(** val continues :
-    fabric -> (int -> int -> bool) -> period -> period -> bool **)
-
-let continues f gone p p' =
-  forallb (fun t ->
-    let j = p.stage t (pred p.n_times) in
-    let i = p'.stage t 0 in
-    (&&) ((=) (p.maps_at t j) (p'.maps_at t i))
-      (below f.n_switches (fun s ->
-        forallb (fun o ->
-          (||) (gone s o) (existsb ((=) o) (p'.outputs_at i s t)))
-          (p.outputs_at j s t)))) f.lids
-
 (** val same_list : int list -> int list -> bool **)
 
 let rec same_list l m =
@@ -435,107 +404,400 @@ let rec same_list l m =
      | [] -> false
      | y :: m0 -> (&&) ((=) x y) (same_list l0 m0))
 
-(** val shared :
-    certificate -> (int -> int) -> (int -> int -> int) -> (int -> int -> int)
-    -> certificate **)
+(** val latest : (int * 'a1) list -> int -> (int * 'a1) option **)
 
-let shared k like steps starts =
-  { rank = k.rank; merged = k.merged; set = k.set; set_at = (fun t j s o ->
-    k.set_at (like t) j s o); n_steps = steps; nth_step = k.nth_step;
-    find_step = k.find_step; n_starts = starts; nth_start = k.nth_start;
-    find_start = k.find_start; root = k.root; up = k.up; depth = k.depth }
+let latest l j =
+  find (fun x -> (<=) (fst x) j) l
+
+(** val begins : (int * 'a1) list -> int -> bool **)
+
+let begins l j =
+  existsb (fun x -> (=) (fst x) j) l
+
+type moves = { moving : (int -> bool); moving_at : (int -> int -> bool) }
+
+type writes = { times : int; stages : (int -> int -> int);
+                maps_in : (int -> int -> int);
+                written : (int -> int -> (int * int list) list) }
+
+(** val outputs_in :
+    fabric -> moves -> writes -> int -> int -> int -> int list **)
+
+let outputs_in f v w j s t =
+  if (&&) (v.moving t) (v.moving_at t s)
+  then (match latest (w.written t s) j with
+        | Some x -> snd x
+        | None -> outputs f 0 s t)
+  else outputs f 0 s t
+
+(** val period_of : fabric -> moves -> writes -> period **)
+
+let period_of f v w =
+  { n_times = w.times; stage = (fun t i ->
+    if v.moving t then w.stages t i else 0); maps_at = (fun t j ->
+    if v.moving t then w.maps_in t j else maps f t 0); outputs_at =
+    (outputs_in f v w) }
+
+(** val nothing : moves **)
+
+let nothing =
+  { moving = (fun _ -> false); moving_at = (fun _ _ -> false) }
+
+(** val still : writes **)
+
+let still =
+  { times = (Stdlib.Int.succ 0); stages = (fun _ _ -> 0); maps_in =
+    (fun _ _ -> 0); written = (fun _ _ -> []) }
+
+type findings = { rank_in : (int -> int -> int -> int);
+                  found : (int -> int -> (int * (int -> int)) list);
+                  find_in : (int -> int -> int -> int -> int -> int -> int);
+                  counts_in : (int -> bool) }
+
+type part = writes * findings
+
+(** val shared : certificate -> (int -> int) -> certificate **)
+
+let shared k like =
+  { rank = k.rank; merged = k.merged; set = k.set; set_at = (fun t _ s o ->
+    k.set_at (like t) 0 s o); n_steps = k.n_steps; nth_step = k.nth_step;
+    find_step = k.find_step; counts = k.counts; n_starts = k.n_starts;
+    nth_start = k.nth_start; find_start = k.find_start; root = k.root; up =
+    k.up; depth = k.depth }
+
+(** val set_in :
+    certificate -> (int -> int) -> moves -> (int -> int -> bool) -> part ->
+    int -> int -> int -> int -> int **)
+
+let set_in k like what found_at x t j s o =
+  if (&&) (what.moving t) (found_at (like t) s)
+  then (match latest ((snd x).found (like t) s) j with
+        | Some y -> snd y o
+        | None -> k.set_at (like t) 0 s o)
+  else k.set_at (like t) 0 s o
+
+(** val counts_here : certificate -> part -> int -> bool **)
+
+let counts_here k x n =
+  (||) (k.counts n) ((snd x).counts_in n)
+
+(** val here :
+    certificate -> (int -> int) -> moves -> (int -> int -> bool) -> part ->
+    certificate **)
+
+let here k like what found_at x =
+  { rank = (snd x).rank_in; merged = k.merged; set = k.set; set_at =
+    (set_in k like what found_at x); n_steps = k.n_steps; nth_step =
+    k.nth_step; find_step = (snd x).find_in; counts = (counts_here k x);
+    n_starts = k.n_starts; nth_start = k.nth_start; find_start =
+    k.find_start; root = k.root; up = k.up; depth = k.depth }
+
+(** val tables_of : fabric -> moves -> part -> fabric **)
+
+let tables_of f what x =
+  put f (period_of f what (fst x))
+
+(** val rests :
+    (int -> int) -> moves -> (int -> int -> bool) -> int -> int -> bool **)
+
+let rests like what found_at t s =
+  (&&) (negb (what.moving_at t s)) (negb (found_at (like t) s))
+
+(** val near :
+    fabric -> (int -> int) -> moves -> (int -> int -> bool) -> int -> int ->
+    bool **)
+
+let near f like what found_at t s =
+  (||) (negb (rests like what found_at t s))
+    (existsb (fun o ->
+      match f.far_end s o with
+      | Some p -> let (s', _) = p in negb (rests like what found_at t s')
+      | None -> false) (outputs f 0 s t))
+
+(** val check_place :
+    fabric -> certificate -> int -> int -> int -> int -> (int -> bool) -> int
+    -> bool **)
+
+let check_place g c m n j t new0 s =
+  let h = new0 s in
+  (&&) ((||) (negb h) (forallb (check_source g c n j t s) (g.sources s)))
+    (forallb (fun o ->
+      (&&) ((||) (negb h) (check_kept c j t s o))
+        ((||)
+          (negb
+            ((||) h
+              (match g.far_end s o with
+               | Some p -> let (s', _) = p in new0 s'
+               | None -> false))) (check_output g c m j t s o)))
+      (so_far g j s t))
+
+(** val begins_at : (int -> int) -> part -> int -> int -> int -> bool **)
+
+let begins_at like x t s j =
+  (||) (begins ((fst x).written t s) j) (begins ((snd x).found (like t) s) j)
+
+(** val check_near :
+    fabric -> (int -> int) -> fabric -> certificate -> part -> int -> int ->
+    int -> int list -> int -> bool **)
+
+let check_near f like g c x m n t l j =
+  let fresh =
+    (fun fO fS n -> if n=0 then fO () else fS (n-1))
+      (fun _ -> true)
+      (fun i -> negb ((=) (maps g t j) (maps g t i)))
+      j
+  in
+  let new0 = fun s -> (||) fresh (begins_at like x t s j) in
+  if (&&) fresh (negb ((=) (maps g t j) (maps f t 0)))
+  then below f.n_switches (check_place g c m n j t new0)
+  else forallb (check_place g c m n j t new0) l
+
+(** val check_next :
+    (int -> int -> bool) -> int -> int list ->
+    ((part * fabric) * certificate) list -> bool **)
+
+let rec check_next gone t near0 = function
+| [] -> true
+| p :: r ->
+  let (p0, _) = p in
+  let (_, g) = p0 in
+  (match r with
+   | [] -> true
+   | p2 :: _ ->
+     let (p3, _) = p2 in
+     let (_, g') = p3 in
+     let j = stage_of g t (pred g.now.n_times) in
+     let i = stage_of g' t 0 in
+     (&&)
+       ((&&) ((=) (maps g t j) (maps g' t i))
+         (forallb (fun s ->
+           forallb (fun o ->
+             (||) (gone s o) (existsb ((=) o) (outputs g' i s t)))
+             (outputs g j s t)) near0)) (check_next gone t near0 r))
+
+(** val check_far :
+    fabric -> (int -> int) -> moves -> (int -> int -> bool) -> certificate ->
+    int -> int -> int -> int -> int list option **)
+
+let rec check_far f like what found_at c m n t s =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> Some [])
+    (fun s0 ->
+    if near f like what found_at t s0
+    then (match check_far f like what found_at c m n t s0 with
+          | Some l -> Some (s0 :: l)
+          | None -> None)
+    else if check_place f c m n 0 t (fun _ -> true) s0
+         then check_far f like what found_at c m n t s0
+         else None)
+    s
+
+(** val check_moving :
+    fabric -> (int -> int -> bool) -> (int -> int) -> moves -> (int -> int ->
+    bool) -> ((part * fabric) * certificate) list -> certificate -> int ->
+    int -> int -> bool **)
+
+let check_moving f gone like what found_at parts c m n t =
+  (&&) ((&&) (negb f.delivers) ((=) (like t) t))
+    (match check_far f like what found_at c m n t f.n_switches with
+     | Some some ->
+       (&&)
+         (forallb (fun p ->
+           let (y, c0) = p in
+           let (x, g) = y in
+           (&&) (check_times g t)
+             (forallb (check_near f like g c0 x m n t some)
+               (seq 0 (Stdlib.Int.succ (last_stage g t))))) parts)
+         (check_next gone t some parts)
+     | None -> false)
+
+(** val check_kin : fabric -> (int -> int) -> int -> int -> bool **)
+
+let check_kin f like t r =
+  (&&)
+    ((&&)
+      ((&&)
+        ((&&) ((&&) ((=) (like r) r) (existsb ((=) r) f.lids))
+          ((=) (fst (f.home r)) (fst (f.home t)))) (negb (f.multicast t)))
+      (negb (f.multicast r))) ((=) (maps f t 0) (maps f r 0))
+
+(** val check_away : fabric -> int -> int -> int -> bool **)
+
+let check_away f t r s =
+  (&&) (same_list (outputs f 0 s t) (outputs f 0 s r))
+    (forallb (fun i -> (=) (f.sls s i t) (f.sls s i r)) (f.sources s))
+
+(** val check_hops :
+    fabric -> fabric -> certificate -> int -> int -> int -> int -> int -> bool **)
+
+let check_hops f g c m j t h s =
+  forallb (fun o ->
+    match f.far_end s o with
+    | Some p ->
+      let (s', _) = p in (||) (negb ((=) s' h)) (check_output g c m j t s o)
+    | None -> true) (so_far g j s t)
 
 (** val check_alike :
-    fabric -> certificate -> (int -> int) -> int -> int -> int -> int -> bool **)
+    fabric -> (int -> int) -> certificate -> int -> int -> int -> int -> bool **)
 
-let check_alike f k like m n t r =
+let check_alike f like c m n t r =
+  let h = fst (f.home t) in
+  (&&) (check_kin f like t r)
+    (below f.n_switches (fun s ->
+      if (=) s h
+      then (&&) (forallb (check_source f c n 0 t s) (f.sources s))
+             (forallb (check_output f c m 0 t s) (outputs f 0 s t))
+      else (&&) (check_away f t r s) (check_hops f f c m 0 t h s)))
+
+(** val check_far_alike :
+    fabric -> (int -> int) -> moves -> (int -> int -> bool) -> certificate ->
+    int -> int -> int -> int -> int -> int -> int list option **)
+
+let rec check_far_alike f like what found_at c m n t r h s =
+  (fun fO fS n -> if n=0 then fO () else fS (n-1))
+    (fun _ -> Some [])
+    (fun s0 ->
+    if (=) s0 h
+    then if (&&) (negb (near f like what found_at t s0))
+              (check_place f c m n 0 t (fun _ -> true) s0)
+         then check_far_alike f like what found_at c m n t r h s0
+         else None
+    else if (&&) (check_away f t r s0)
+              (eqb (what.moving_at t s0) (what.moving_at r s0))
+         then if near f like what found_at t s0
+              then (match check_far_alike f like what found_at c m n t r h s0 with
+                    | Some l -> Some (s0 :: l)
+                    | None -> None)
+              else if check_hops f f c m 0 t h s0
+                   then check_far_alike f like what found_at c m n t r h s0
+                   else None
+         else None)
+    s
+
+(** val same_written :
+    (int * int list) list -> (int * int list) list -> bool **)
+
+let rec same_written l m =
+  match l with
+  | [] -> (match m with
+           | [] -> true
+           | _ :: _ -> false)
+  | x :: l0 ->
+    (match m with
+     | [] -> false
+     | y :: m0 ->
+       (&&) ((&&) ((=) (fst x) (fst y)) (same_list (snd x) (snd y)))
+         (same_written l0 m0))
+
+(** val check_moving_alike :
+    fabric -> (int -> int -> bool) -> (int -> int) -> moves -> (int -> int ->
+    bool) -> ((part * fabric) * certificate) list -> certificate -> int ->
+    int -> int -> int -> bool **)
+
+let check_moving_alike f gone like what found_at parts c m n t r =
   let h = fst (f.home t) in
   (&&)
     ((&&)
-      ((&&)
-        ((&&)
-          ((&&) ((&&) ((=) (like r) r) (existsb ((=) r) f.lids))
-            ((=) (fst (f.home r)) h)) (negb (f.multicast t)))
-        (negb (f.multicast r))) ((=) (maps f t 0) (maps f r 0)))
-    (below f.n_switches (fun s ->
-      if (=) s h
-      then (&&)
-             (forallb
-               (check_source f (shared k like k.n_steps k.n_starts) n 0 t s)
-               (f.sources s))
-             (forallb
-               (check_output f (shared k like k.n_steps k.n_starts) m 0 t s)
-               (outputs f 0 s t))
-      else (&&)
-             ((&&) (same_list (outputs f 0 s t) (outputs f 0 s r))
-               (forallb (fun i -> (=) (f.sls s i t) (f.sls s i r))
-                 (f.sources s)))
-             (forallb (fun o ->
-               match f.far_end s o with
-               | Some p ->
-                 let (s', _) = p in
-                 (||) (negb ((=) s' h))
-                   (check_output f (shared k like k.n_steps k.n_starts) m 0 t
-                     s o)
-               | None -> true) (outputs f 0 s t))))
+      ((&&) ((&&) (negb f.delivers) (what.moving r)) (Nat.ltb h f.n_switches))
+      (check_kin f like t r))
+    (match check_far_alike f like what found_at c m n t r h f.n_switches with
+     | Some some ->
+       (&&)
+         (forallb (fun p ->
+           let (y, c0) = p in
+           let (x, g) = y in
+           (&&)
+             ((&&)
+               ((&&) (check_times g t)
+                 ((<=) (last_stage g t) (last_stage g r)))
+               (forallb (fun j ->
+                 (&&) ((=) (maps g t j) (maps f t 0))
+                   ((=) (maps g r j) (maps f t 0)))
+                 (seq 0 (Stdlib.Int.succ (last_stage g t)))))
+             (forallb (fun s ->
+               (&&)
+                 (same_written ((fst x).written t s) ((fst x).written r s))
+                 (forallb (fun j ->
+                   (||) (negb ((||) ((=) j 0) (begins_at like x t s j)))
+                     (check_hops f g c0 m j t h s))
+                   (seq 0 (Stdlib.Int.succ (last_stage g t))))) some)) parts)
+         (check_next gone t some parts)
+     | None -> false)
 
-(** val check_one :
-    fabric -> certificate -> (int -> int) -> int -> int -> int -> int -> bool **)
+(** val check_lid :
+    fabric -> (int -> int -> bool) -> (int -> int) -> moves -> (int -> int ->
+    bool) -> ((part * fabric) * certificate) list -> certificate -> int ->
+    int -> int -> bool **)
 
-let check_one f k like m n j t =
-  if (=) (like t) t
-  then check_stage f (shared k like k.n_steps k.n_starts) m n j t
-  else (&&) ((=) j 0) (check_alike f k like m n t (like t))
+let check_lid f gone like what found_at parts c m n t =
+  if what.moving t
+  then if (=) (like t) t
+       then check_moving f gone like what found_at parts c m n t
+       else check_moving_alike f gone like what found_at parts c m n t
+              (like t)
+  else (&&)
+         (if (=) (like t) t
+          then below f.n_switches (check_place f c m n 0 t (fun _ -> true))
+          else (&&) (negb (what.moving (like t)))
+                 (check_alike f like c m n t (like t)))
+         ((||) ((||) (negb f.delivers) (negb (f.multicast t)))
+           (check_group (put f (period_of f nothing still)) c t))
 
-(** val check_all :
-    fabric -> certificate -> (int -> int -> bool) -> (int -> int) -> int ->
-    int -> pair list -> bool **)
+(** val check_ranks :
+    fabric -> (int -> int -> bool) -> certificate ->
+    ((part * fabric) * certificate) list -> certificate -> int -> bool **)
 
-let rec check_all f k gone like a b = function
-| [] -> true
-| p :: l0 ->
-  let (t, j) = p in
-  let m = k.n_steps t j in
-  let n = k.n_starts t j in
-  (&&)
-    ((&&)
-      ((&&)
-        (from_to a m (fun x ->
-          check_step f (shared k like k.n_steps k.n_starts) gone
-            (k.nth_step x)))
-        (from_to b n (fun x ->
-          check_start f (shared k like k.n_steps k.n_starts) (k.nth_start x))))
-      (check_one f k like m n j t))
-    (check_all f k gone like (Stdlib.max a m) (Stdlib.max b n) l0)
+let check_ranks f gone k parts c n =
+  let x = k.nth_step n in
+  (match f.far_end x.at_ x.out with
+   | Some p ->
+     let (s, i) = p in
+     forallb (fun lv ->
+       (&&) (crosses f c x.hop_maps s i x.next_out (fst lv) x.to0)
+         (forallb (fun p0 ->
+           let c0 = snd p0 in
+           (||) (negb (c0.counts n))
+             (falls f c0 gone x.hop_maps s i x.next_out (fst lv)
+               (c0.rank x.at_ x.out (snd lv)))) parts)) (k.set x.from)
+   | None -> false)
 
-(** val check_on_alike :
-    fabric -> certificate -> (int -> int -> bool) -> (int -> int) -> bool **)
+(** val check_lids :
+    fabric -> (int -> int -> bool) -> certificate -> (int -> int) -> moves ->
+    (int -> int -> bool) -> ((part * fabric) * certificate) list ->
+    certificate -> int -> int -> int list -> bool **)
 
-let check_on_alike f k gone like =
-  (&&) ((&&) (check_merged f k) (check_all f k gone like 0 0 (all_stages f)))
-    (forallb (fun t ->
-      (&&) (check_times f t)
-        ((||) ((||) (negb f.delivers) (negb (f.multicast t)))
-          (check_group f k t))) f.lids)
+let rec check_lids f gone k like what found_at parts c a b = function
+| [] ->
+  (&&) (below a (check_ranks f gone k parts c))
+    (below b (fun x -> check_start f c (k.nth_start x)))
+| t :: ts0 ->
+  let m = k.n_steps t 0 in
+  let n = k.n_starts t 0 in
+  (&&) (check_lid f gone like what found_at parts c m n t)
+    (check_lids f gone k like what found_at parts c (Stdlib.max a m)
+      (Stdlib.max b n) ts0)
+
+(** val check_parts :
+    fabric -> (int -> int -> bool) -> certificate -> (int -> int) -> moves ->
+    (int -> int -> bool) -> part list -> bool **)
+
+let check_parts f gone k like what found_at l =
+  let c = shared k like in
+  (&&) (check_merged f c)
+    (check_lids f gone k like what found_at
+      (map (fun x -> ((x, (tables_of f what x)),
+        (here k like what found_at x))) l) c 0 0 f.lids)
+
+(** val check_plan :
+    fabric -> (int -> int -> bool) -> certificate -> (int -> int) -> moves ->
+    (int -> int -> bool) -> part list -> bool **)
+
+let check_plan =
+  check_parts
 
 (** val check_classes : fabric -> certificate -> (int -> int) -> bool **)
 
 let check_classes f k like =
-  check_on_alike f k nothing_gone like
-
-(** val check_change_classes :
-    fabric -> (int -> int -> bool) -> ((period * certificate) * (int -> int))
-    list -> bool **)
-
-let rec check_change_classes f gone = function
-| [] -> true
-| p0 :: r ->
-  let (p1, like) = p0 in
-  let (p, k) = p1 in
-  (&&)
-    ((&&) (check_on_alike (put f p) k gone like)
-      (match r with
-       | [] -> true
-       | p2 :: _ ->
-         let (p3, _) = p2 in let (p', _) = p3 in continues f gone p p'))
-    (check_change_classes f gone r)
+  check_parts f nothing_gone k like nothing (fun _ _ -> false) ((still,
+    { rank_in = k.rank; found = (fun _ _ -> []); find_in = k.find_step;
+    counts_in = k.counts }) :: [])

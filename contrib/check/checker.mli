@@ -5,15 +5,13 @@ val fst : ('a1 * 'a2) -> 'a1
 
 val snd : ('a1 * 'a2) -> 'a2
 
-val app : 'a1 list -> 'a1 list -> 'a1 list
+
 
 val pred : int -> int
 
-val add : int -> int -> int
-
-val sub : int -> int -> int
 
 
+val eqb : bool -> bool -> bool
 
 module Nat :
  sig
@@ -22,8 +20,6 @@ module Nat :
 
 val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
 
-val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list
-
 val fold_right : ('a2 -> 'a1 -> 'a1) -> 'a1 -> 'a2 list -> 'a1
 
 val existsb : ('a1 -> bool) -> 'a1 list -> bool
@@ -31,6 +27,8 @@ val existsb : ('a1 -> bool) -> 'a1 list -> bool
 val forallb : ('a1 -> bool) -> 'a1 list -> bool
 
 val filter : ('a1 -> bool) -> 'a1 list -> 'a1 list
+
+val find : ('a1 -> bool) -> 'a1 list -> 'a1 option
 
 val seq : int -> int -> int list
 
@@ -59,8 +57,6 @@ val pair_eqb : pair -> pair -> bool
 
 val below : int -> (int -> bool) -> bool
 
-val from_to : int -> int -> (int -> bool) -> bool
-
 val no_vl : int
 
 val vl_of : fabric -> int -> int -> int
@@ -82,7 +78,8 @@ type certificate = { rank : (int -> int -> int -> int);
                      set_at : (int -> int -> int -> int -> int);
                      n_steps : (int -> int -> int); nth_step : (int -> step);
                      find_step : (int -> int -> int -> int -> int -> int ->
-                                 int); n_starts : (int -> int -> int);
+                                 int); counts : (int -> bool);
+                     n_starts : (int -> int -> int);
                      nth_start : (int -> start);
                      find_start : (int -> int -> int -> int -> int -> int ->
                                   int); root : (int -> int);
@@ -125,8 +122,6 @@ val check_stage : fabric -> certificate -> int -> int -> int -> int -> bool
 
 val last_stage : fabric -> int -> int
 
-val all_stages : fabric -> (int * int) list
-
 val check_times : fabric -> int -> bool
 
 val check_cable : fabric -> int -> int -> int -> int -> bool
@@ -139,29 +134,118 @@ val nothing_gone : int -> int -> bool
 
 val put : fabric -> period -> fabric
 
-val continues : fabric -> (int -> int -> bool) -> period -> period -> bool
-
 val same_list : int list -> int list -> bool
 
-val shared :
-  certificate -> (int -> int) -> (int -> int -> int) -> (int -> int -> int)
-  -> certificate
+val latest : (int * 'a1) list -> int -> (int * 'a1) option
+
+val begins : (int * 'a1) list -> int -> bool
+
+type moves = { moving : (int -> bool); moving_at : (int -> int -> bool) }
+
+type writes = { times : int; stages : (int -> int -> int);
+                maps_in : (int -> int -> int);
+                written : (int -> int -> (int * int list) list) }
+
+val outputs_in : fabric -> moves -> writes -> int -> int -> int -> int list
+
+val period_of : fabric -> moves -> writes -> period
+
+val nothing : moves
+
+val still : writes
+
+type findings = { rank_in : (int -> int -> int -> int);
+                  found : (int -> int -> (int * (int -> int)) list);
+                  find_in : (int -> int -> int -> int -> int -> int -> int);
+                  counts_in : (int -> bool) }
+
+type part = writes * findings
+
+val shared : certificate -> (int -> int) -> certificate
+
+val set_in :
+  certificate -> (int -> int) -> moves -> (int -> int -> bool) -> part -> int
+  -> int -> int -> int -> int
+
+val counts_here : certificate -> part -> int -> bool
+
+val here :
+  certificate -> (int -> int) -> moves -> (int -> int -> bool) -> part ->
+  certificate
+
+val tables_of : fabric -> moves -> part -> fabric
+
+val rests :
+  (int -> int) -> moves -> (int -> int -> bool) -> int -> int -> bool
+
+val near :
+  fabric -> (int -> int) -> moves -> (int -> int -> bool) -> int -> int ->
+  bool
+
+val check_place :
+  fabric -> certificate -> int -> int -> int -> int -> (int -> bool) -> int
+  -> bool
+
+val begins_at : (int -> int) -> part -> int -> int -> int -> bool
+
+val check_near :
+  fabric -> (int -> int) -> fabric -> certificate -> part -> int -> int ->
+  int -> int list -> int -> bool
+
+val check_next :
+  (int -> int -> bool) -> int -> int list -> ((part * fabric) * certificate)
+  list -> bool
+
+val check_far :
+  fabric -> (int -> int) -> moves -> (int -> int -> bool) -> certificate ->
+  int -> int -> int -> int -> int list option
+
+val check_moving :
+  fabric -> (int -> int -> bool) -> (int -> int) -> moves -> (int -> int ->
+  bool) -> ((part * fabric) * certificate) list -> certificate -> int -> int
+  -> int -> bool
+
+val check_kin : fabric -> (int -> int) -> int -> int -> bool
+
+val check_away : fabric -> int -> int -> int -> bool
+
+val check_hops :
+  fabric -> fabric -> certificate -> int -> int -> int -> int -> int -> bool
 
 val check_alike :
-  fabric -> certificate -> (int -> int) -> int -> int -> int -> int -> bool
+  fabric -> (int -> int) -> certificate -> int -> int -> int -> int -> bool
 
-val check_one :
-  fabric -> certificate -> (int -> int) -> int -> int -> int -> int -> bool
+val check_far_alike :
+  fabric -> (int -> int) -> moves -> (int -> int -> bool) -> certificate ->
+  int -> int -> int -> int -> int -> int -> int list option
 
-val check_all :
-  fabric -> certificate -> (int -> int -> bool) -> (int -> int) -> int -> int
-  -> pair list -> bool
+val same_written : (int * int list) list -> (int * int list) list -> bool
 
-val check_on_alike :
-  fabric -> certificate -> (int -> int -> bool) -> (int -> int) -> bool
+val check_moving_alike :
+  fabric -> (int -> int -> bool) -> (int -> int) -> moves -> (int -> int ->
+  bool) -> ((part * fabric) * certificate) list -> certificate -> int -> int
+  -> int -> int -> bool
+
+val check_lid :
+  fabric -> (int -> int -> bool) -> (int -> int) -> moves -> (int -> int ->
+  bool) -> ((part * fabric) * certificate) list -> certificate -> int -> int
+  -> int -> bool
+
+val check_ranks :
+  fabric -> (int -> int -> bool) -> certificate ->
+  ((part * fabric) * certificate) list -> certificate -> int -> bool
+
+val check_lids :
+  fabric -> (int -> int -> bool) -> certificate -> (int -> int) -> moves ->
+  (int -> int -> bool) -> ((part * fabric) * certificate) list -> certificate
+  -> int -> int -> int list -> bool
+
+val check_parts :
+  fabric -> (int -> int -> bool) -> certificate -> (int -> int) -> moves ->
+  (int -> int -> bool) -> part list -> bool
+
+val check_plan :
+  fabric -> (int -> int -> bool) -> certificate -> (int -> int) -> moves ->
+  (int -> int -> bool) -> part list -> bool
 
 val check_classes : fabric -> certificate -> (int -> int) -> bool
-
-val check_change_classes :
-  fabric -> (int -> int -> bool) -> ((period * certificate) * (int -> int))
-  list -> bool

@@ -118,7 +118,9 @@ let sls_of w k =
 
 let sls w =
   let old = sls_of w 0 in
-  if Array.length w.ds = 1 then old
+  let same (a : Dumps.t) (b : Dumps.t) =
+    a.sl == b.sl && a.top = b.top && a.owner = b.owner && a.groups = b.groups in
+  if Array.length w.ds = 1 || (same w.ds.(0) w.ds.(1) && w.end_at.(0) = w.end_at.(1)) then old
   else
     let new_ = sls_of w 1 in
     fun s i t ->
@@ -143,9 +145,15 @@ let rows w =
   if Array.length w.ds = 1 then
     let twice = Array.init (Array.length w.vls) (fun r -> (r, r)) in
     fun _ s i o -> twice.(row w.ds.(0) s i o + 1)
-  else fun m s i o ->
-    let (a, b) as both = two_rows w s i o in
-    if m = 1 then both else if m = 0 then (a, a) else (b, b)
+  else
+    let twice = Array.init (Array.length w.vls) (fun r -> (r, r)) in
+    fun m s i o ->
+      let one = w.ds.(0).maps.(place w s i) in
+      if one == w.ds.(1).maps.(place w s i) && Bytes.length one > 0 then
+        twice.(Bytes.get_uint16_le one (2 * o))
+      else
+        let a, b = two_rows w s i o in
+        if a = b || m = 0 then twice.(a) else if m = 1 then (a, b) else twice.(b)
 
 let home w t =
   let d = w.ds.(Array.length w.ds - 1) in
@@ -157,8 +165,8 @@ let all_lids w =
   if Array.length w.ds = 1 then of_ 0 else List.sort_uniq compare (of_ 0 @ of_ 1)
 
 (* Which LID stands for a LID: of those at one switch that all other switches treat alike
-   the first one, where both [may].  The checker does not believe it. *)
-let classes w may =
+   the first one, if they are [same] otherwise.  The checker does not believe it. *)
+let classes w same_else =
   let like = Array.init lid_space Fun.id and firsts = Array.make w.n [] in
   let switch (d : Dumps.t) t =
     let place = if d.owner.(t) < 0 then -1 else d.ends.(d.owner.(t)).place in
@@ -178,8 +186,8 @@ let classes w may =
   let last = Array.length w.ds - 1 in
   for t = 0 to lid_space - 1 do
     let h = switch w.ds.(last) t in
-    if h >= 0 && may t then
-      match List.find_opt (fun r -> alike last h t r && alike 0 h t r) firsts.(h) with
+    if h >= 0 then
+      match List.find_opt (fun r -> same_else h t r && alike last h t r && alike 0 h t r) firsts.(h) with
       | Some r -> like.(t) <- r
       | None -> firsts.(h) <- firsts.(h) @ [ t ]
   done;
@@ -210,8 +218,11 @@ let fabric w ~delivers ~like now =
 let fixed w = { Checker.n_times = 1; stage = (fun _ _ -> 0); maps_at = (fun _ _ -> 0);
                 outputs_at = (fun _ s t -> output w 0 s t) }
 
-let search w f plain like =
+(* Of the tables before the periods, if there are any. *)
+let search w f like moves moved_at periods =
+  let plain s t = if is_group t then -1 else Dumps.output w.ds.(0) s t in
   Search.create f ~bits:w.bits ~far:w.far ~gone:w.gone ~plain ~vls:w.vls ~merged:w.merged ~like
+    moves moved_at periods
 
 (* rank: of a file, or of Search.ranks. *)
 let certificate w (x : Search.t) rank =
@@ -222,11 +233,12 @@ let certificate w (x : Search.t) rank =
   { Checker.rank;
     merged = (fun l -> w.merged.(l));
     set = (fun n -> x.sets.items.(n));
-    set_at = Search.set_at x;
-    n_steps = (fun t j -> Search.judge x t j; x.steps.n);
+    set_at = (fun t _ s o -> Search.set_at x t s o);
+    n_steps = (fun t _ -> Search.judge x t; x.steps.n);
     nth_step = Search.nth_step x;
     find_step = Search.step x;
-    n_starts = (fun t j -> Search.judge x t j; x.starts.n);
+    counts = Search.counts x;
+    n_starts = (fun t _ -> Search.judge x t; x.starts.n);
     nth_start = Search.nth_start x;
     find_start = Search.start x;
     root = (fun t -> let root, _, _ = join t in root);
@@ -244,14 +256,14 @@ let decide judge like =
 
 let is_gone w s o = w.gone.(place w s o)
 
+(* Of tables that stay. *)
 let why w (f : Checker.fabric) (k : Checker.certificate) =
-  let gone = is_gone w in
   let guid s = w.ds.(0).guids.(s) in
-  let n, m = List.fold_left (fun (a, b) (t, j) -> (max a (k.n_steps t j), max b (k.n_starts t j)))
-    (0, 0) (Checker.all_stages f) in
+  let n, m = List.fold_left (fun (a, b) t -> (max a (k.n_steps t 0), max b (k.n_starts t 0)))
+    (0, 0) f.lids in
   for n = 0 to n - 1 do
     let s = k.nth_step n in
-    if not (Checker.check_step f k gone s) then
+    if not (Checker.check_step f k (is_gone w) s) then
       rejected "a rank does not fall, or a packet is dropped, behind 0x%s port %d" (guid s.at_) s.out
   done;
   for n = 0 to m - 1 do
@@ -260,7 +272,7 @@ let why w (f : Checker.fabric) (k : Checker.certificate) =
       rejected "a packet is dropped at 0x%s, from port %d to port %d" (guid s.st_at) s.input s.st_out
   done;
   List.iter (fun t ->
-    if not (Checker.check_stage f k n m (Checker.stage_of f t 0) t) then rejected "LID %d gets lost" t;
+    if not (Checker.check_stage f k n m 0 t) then rejected "LID %d gets lost" t;
     if is_group t && not (Checker.check_group f k t) then
       rejected "group 0x%04X does not come to all of its members" t) f.lids;
   rejected "not proved"

@@ -446,6 +446,30 @@ END
 	done
 }
 
+# cpu COMMAND...: its CPU time, in milliseconds.
+cpu() {
+	python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+print(round(1000 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime))' "$@"
+}
+
+# Nearly all LIDs move, at few switches each: all else is judged once, not at each barrier.
+# Judged LID by LID and stage by stage it takes ten times as long as tables that stay.
+@test "the checker judges again only what a change touches" {
+	local check=$DATELINE_BUILD/contrib/check/dateline-check pair once
+	[[ -x $check ]] || skip "no OCaml"
+	routed whole 8 8 8
+	routed hurt 8 8 8 --fail-link 4,2,1:+x
+	once=$(cpu "$check" whole)
+	for pair in "whole hurt" "hurt whole"; do
+		# shellcheck disable=SC2086 # two words
+		dateline transition $pair --plan plan -q >/dev/null
+		(($(grep '^write' plan | cut -d ' ' -f 3 | sort -u | wc -l) > 800))
+		# shellcheck disable=SC2086
+		(($(cpu "$check" --change=plan $pair) < 5 * once))
+	done
+}
+
 # Packets from (0,1) to (1,4) are under way when (0,1) fails, on the VL beyond the
 # dateline: there they hold three cables of a column's ring.  Pairs of the new tables use
 # this VL on the others.  Neither set has a loop, nor has the change without those packets.

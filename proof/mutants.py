@@ -4,8 +4,9 @@
 
 Changes a few things in the tables of SNAPSHOT until COUNT of the changed tables
 deadlock, lose a pair or lose a member, as `dateline verify` finds; the checker has
-to reject each of them, without a look at the checksums.  Prints a line for each
-mutant that is accepted all the same, and counts.
+to reject each of them, without a look at the checksums; and each change to and from
+tables that deadlock, at once or in phases.  Prints a line for each mutant that is
+accepted all the same, and counts.
 """
 import collections
 import json
@@ -80,6 +81,16 @@ def faults():
                                    ("lost", not result["delivered"])) if bad]
 
 
+def said(*words):
+    return subprocess.run([checker, *words], stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+def changes():
+    for how in "mixture", "phases":
+        for old, new in (mutant, snapshot), (snapshot, mutant):
+            yield f"--change={how}", old, new
+
+
 counts, accepted, bad = collections.Counter(), 0, 0
 while bad < int(count):
     name, _, change = draw.choice(KINDS)
@@ -89,15 +100,14 @@ while bad < int(count):
         text[i] = change(text[i])
     put(name, text)
     found = faults()
-    answer = subprocess.run([checker, "--no-checksums", mutant, certificate],
-                            stdout=subprocess.PIPE, text=True)
-    said = answer.stdout.strip()
     if found:
         bad += 1
         counts[name, "+".join(found)] += 1
-        if not said.startswith("rejected: "):
-            accepted += 1
-            print(f"accepted: {name}: {'+'.join(found)}: {said}")
+        for words in [("--no-checksums", mutant, certificate), *(changes() if "deadlock" in found else [])]:
+            answer = said(*words)
+            if not answer.startswith("rejected: "):
+                accepted += 1
+                print(f"accepted: {name}: {'+'.join(found)}: {words[0]}: {answer}")
     put(name, lines[name])
 for key in sorted(counts):
     print(*key, counts[key])

@@ -20,14 +20,19 @@
 #define FAULT "DL18" /* a broken invariant */
 
 /*
- * The highest LID stays, as OpenSM's does: to a node that had it, and is gone, packets may be
- * under way.
+ * The highest LID stays, as OpenSM's does, where all switches have an entry for it: to a node
+ * that had it, and is gone, packets may be under way.
  */
-static uint16_t sweep_top_lid(const struct dl_engine *e)
+static uint16_t sweep_top_lid(const struct dl_engine *e, const struct dl_fabric *f)
 {
 	size_t room = cl_ptr_vector_get_size(&e->osm->subn.port_lid_tbl);
 	uint16_t top = e->in_force ? e->in_force->fabric->top_lid : 0;
 
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		uint16_t cap = dl_fabric_switch_node(f, s)->lft_cap;
+
+		top = cap && cap <= top ? cap - 1 : top;
+	}
 	return top < room ? top : 0;
 }
 
@@ -36,7 +41,7 @@ static int stage_import(struct dl_engine *e, const struct dl_log *log, struct dl
 	int err = dl_import(e->osm, &sweep->arena, e->options.route.mode != DL_ROUTE_ANY_SL, log,
 			    &sweep->fabric);
 
-	return err ? err : dl_fabric_widen(sweep->fabric, sweep_top_lid(e));
+	return err ? err : dl_fabric_widen(sweep->fabric, sweep_top_lid(e, sweep->fabric));
 }
 
 static int stage_config(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)

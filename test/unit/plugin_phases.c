@@ -409,6 +409,29 @@ static void the_highest_lid_stays(void **state)
 	osm_fixture_free(x);
 }
 
+/* ... but not where the forwarding table of a switch that is left ends before it. */
+static void the_highest_lid_fits_all_switches(void **state)
+{
+	struct osm_fixture *x = watched("drain_ms=1");
+	const struct dl_fabric *f = x->engine->in_force->fabric;
+	uint16_t top = f->top_lid;
+	uint32_t s = dl_fabric_access_switch(f, f->lid_port[top]);
+	osm_switch_t *other = dl_sweep_switch(x->engine, f, s ? 0 : 1);
+
+	(void)state;
+	osm_fixture_drop(x, dl_sweep_switch(x->engine, f, s));
+	other->switch_info.lin_cap = cl_hton16(top);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_true(osm_fixture_sweep(x));
+		f = x->engine->in_force->fabric;
+		assert_int_equal(f->nswitches, X * Y - 1);
+		assert_int_equal(f->top_lid, top - 1);
+		assert_true(osm_fixture_delivers(x));
+	}
+	assert_true(other->max_lid_ho < top);
+	osm_fixture_free(x);
+}
+
 /*
  * A link that comes back does not get its VLs, so that nothing is proven: the new tables are
  * written all the same, and path queries get their SLs, though no step is over.
@@ -551,6 +574,7 @@ int main(void)
 		cmocka_unit_test(pairs_that_must_reconnect_are_counted),
 		cmocka_unit_test(a_fabric_that_lost_all_power),
 		cmocka_unit_test(the_highest_lid_stays),
+		cmocka_unit_test(the_highest_lid_fits_all_switches),
 		cmocka_unit_test(new_tables_grant_though_a_step_failed),
 		cmocka_unit_test(a_switch_dies_in_the_middle_of_a_change),
 		cmocka_unit_test(opensm_ends_in_the_middle),

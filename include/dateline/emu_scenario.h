@@ -42,8 +42,8 @@ struct dl_emu_program_result dl_emu_program_result(const struct dl_emu_program *
 
 /*
  * A phase of a program, that is a group of its operations, see dateline-emulate(1).  It begins
- * with the first of its sends and calculations, and ends when the last of its operations is
- * done.  Phases may overlap.
+ * with the first of its sends and calculations, or when the first of its receives is done, and
+ * ends when the last of its operations is done.  Phases may overlap.
  */
 struct dl_emu_program_phase {
 	char name[64];

@@ -4,9 +4,10 @@
  *
  * A link that goes down loses what is on the wire; packets that wait for it
  * are dropped at once, or, with a lifetime limit in the switches, when that
- * is over; an adapter's wait until it is up, unless its connections are reliable.  When it comes up again, both ends restart their flow
- * control: counters at zero, and a flow-control packet with Op 1 for each data
- * VL, that says what is free.  A port sends no data before it has heard of all
+ * is over; an adapter's wait until it is up, unless its connections are
+ * reliable.  When it comes up again, both ends restart their flow control:
+ * counters at zero, and a flow-control packet with Op 1 for each data VL, that
+ * says what is free.  A port sends no data before it has heard of all
  * VLs, which is when the link is active for it.
  *
  * In wormhole switching a link cuts the worms in two that are passing it.

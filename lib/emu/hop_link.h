@@ -157,7 +157,10 @@ HOT void fcp_begun(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind p
 		dl_emu_note_nothing(e, p);
 }
 
-/* The same where credit was not noted: in one function at the end, so that send_fcp() saves nothing. */
+/*
+ * The end of send_fcp() where credit was not noted: a call that is the last thing it does, so
+ * that it need not save registers.
+ */
 APART void send_credit(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int v,
 		       enum dl_link_fcp_op op, uint64_t at)
 {

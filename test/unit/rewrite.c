@@ -83,8 +83,10 @@ static uint32_t draw_cable(const struct dl_fabric *f, struct test_random *r)
 	return port;
 }
 
-/* Fail one to four cables, or one or two switches, so that it is routed. */
-/* Switches from kind 4 on; the third is that with the highest LID, or has it at an adapter. */
+/*
+ * Fail one to four cables, or from kind 4 on one to three switches, so that it is routed.
+ * The third switch is that with the highest LID, or has it at an adapter.
+ */
 static void hurt(struct change *c, struct test_random *r, unsigned int kind)
 {
 	const struct dl_fabric *f = c->g.fabric;

@@ -63,7 +63,6 @@ static const struct dl_setting options[] = {
 static void whatif_check_options(const struct argp_state *state, void *to)
 {
 	struct request *r = to;
-
 	const char *draws = tool_first_given(state, "switches links samples seed exhaustive "
 						    "transitions worst csv threads");
 

@@ -101,6 +101,10 @@ ask() {
 	jq -e '.phased.safe and .phased.entries_closed == 0' answer.json
 	dateline diff whole desk --json >diff.json || true
 	jq -e '.path_sls.changed == 0' diff.json
+	# The node with the highest LID, 50, goes: tables keep the room for it.
+	top=$(sed -nE "/^0x0032 /{s/.*'(.*)'$/\1/p;q}" whole/opensm-lfts.dump)
+	dateline route whole --earlier whole --fail "$top" -o less -q
+	grep -q '^Unicast lids \[0-50\] ' less/opensm-lfts.dump
 	# From the cabling alone, coordinates begin elsewhere.
 	dateline route desk.net -o alone -q
 	dateline diff whole alone --json >diff.json || true

@@ -81,7 +81,7 @@ whatif() {
 	dateline whatif f.net --torus-config f.torus.conf --links 1 --samples 5 >text
 	# Options that would have no effect.
 	for option in '--exhaustive --seed 1' '--exhaustive --samples 100' '--csv --worst 10' \
-		'--mode any-sl --ties balanced'; do
+		'--mode any-sl --ties balanced' '--mode any-sl --ties configured'; do
 		# shellcheck disable=SC2086
 		run -2 dateline whatif f.net --torus-config f.torus.conf --links 1 $option
 	done

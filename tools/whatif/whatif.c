@@ -75,7 +75,7 @@ static void whatif_check_options(const struct argp_state *state, void *to)
 			   draws);
 	if (r->w.csv && tool_first_given(state, "worst"))
 		argp_error(state, "--csv lists all scenarios, --worst names some: which?");
-	if (r->mode == 1 && r->w.ties)
+	if (r->mode == 1 && tool_first_given(state, "ties"))
 		argp_error(state, "--ties goes with --mode proven");
 	if (r->scenario && !r->fail.n)
 		argp_error(state, "--scenario goes with --fail");

@@ -721,6 +721,12 @@ refused() {
 	done
 	cmp "$T/1" "$T/2"
 	jq -e '.program.ranks == 16 and .program.messages == 240' "$T/1"
+	# Its phases add up to all of it; of many the first ones are printed.
+	jq -e '.program | (.phases | length) == 15 and ([.phases[].messages] | add) == .messages and
+		(([.phases[].adds_ns] | add) - .time_ns | fabs) < 0.01' "$T/1"
+	dateline emulate "$T/routed" --program alltoall:64K >"$T/text"
+	[[ $(grep -c '^phase step ' "$T/text") == 16 ]]
+	grep -qx '15 more phases are listed by --json and --tables' "$T/text"
 	run -2 dateline emulate "$T/routed" --program alltoall:64K --hosts H_0_0_0_1
 }
 

@@ -298,6 +298,25 @@ static void sls_to_nobody(void **state)
 	unlink(ONE);
 }
 
+/* Tables that end before the fabric's highest LID, or behind all LIDs. */
+static void refuses_tops(uint16_t top)
+{
+	const uint32_t wrong[] = { 0, top - 1, DL_FABRIC_MAX_LID + 1, UINT32_MAX };
+	struct bytes b = content_of(ONE);
+	uint64_t switches;
+	size_t tag = 0;
+
+	while (strcmp(b.at + tag, "lfts"))
+		tag += 16 + word_at(b.at + tag + 8);
+	switches = (uint32_t)word_at(b.at + tag + 24);
+	for (unsigned int i = 0; i < 4; i++) {
+		put_word(b.at + tag + 24, switches | (uint64_t)wrong[i] << 32);
+		save_content(b, b.len);
+		assert_refused(ONE, "the tables are those of another fabric");
+	}
+	free(b.at);
+}
+
 /* In a fabric that lost the node with the highest LID the tables keep their size. */
 static void higher_lids_than_the_fabric(void **state)
 {
@@ -322,6 +341,7 @@ static void higher_lids_than_the_fabric(void **state)
 	assert_int_equal(s.tables->stride, tables->stride);
 	assert_memory_equal(s.tables->lft, tables->lft,
 			    s.fabric->nswitches * (size_t)s.tables->stride);
+	refuses_tops(top - 100);
 	dl_snapshot_release(&s);
 	dl_tables_free(tables);
 	routed_free(&w);

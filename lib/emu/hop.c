@@ -18,12 +18,12 @@
  * header and 100 ns of the switch: 112 ns.  Then it is stored, is the head of
  * its buffer, asks for its output, which is free, and its first bit goes on.
  *
- * Three copies.  Most runs are plain: cut-through, links of one rate, none of
+ * Four copies.  Most runs are plain: cut-through, links of one rate, none of
  * which has failed or loses anything, unchanged tables, a speedup without
  * limit, buffers that are first in, first out and can be promised as a whole, no
- * lifetime limit.  HOP_CHOOSY is the same but for the speedup, virtual output
- * queues and congestion control.  All functions here take that as a constant, `plain`, and are compiled
- * for each; a test compares them.
+ * lifetime limit.  HOP_SPEEDUP is the same but for the speedup; HOP_CHOOSY may also have virtual
+ * output queues, congestion control and SL tables in switches.  All functions here take that as a
+ * constant, `plain`, and are compiled for each; a test compares them.
  *
  * Complexity: O(1) a hop; O(VLs that wait) for each choice.
  */
@@ -32,13 +32,15 @@
 #include "emu/hop.h"
 #include "emu/hop_link.h"
 
-unsigned int dl_emu_is_plain(const struct dl_emu *e)
+enum hop_kind dl_emu_is_plain(const struct dl_emu *e)
 {
 	if (!e->mode.looks_ahead || e->mode.timers || e->c.hoq_life_ps || e->numbers ||
 	    e->entered || e->c.switching != DL_EMU_CUT_THROUGH ||
 	    e->c.buffer > DL_LINK_CREDIT_WINDOW || e->c.chunk > 1 || e->c.sl_table)
 		return HOP_ANY;
-	return e->mode.choosy || e->mode.voq || e->marks ? HOP_CHOOSY : HOP_PLAIN;
+	if (e->mode.voq || e->marks || e->c.switch_sl_table)
+		return HOP_CHOOSY;
+	return e->c.speedup ? HOP_SPEEDUP : HOP_PLAIN;
 }
 
 void dl_emu_deliver_credit(struct dl_emu *e, uint32_t channel, struct dl_emu_fcp fcp, uint64_t at)
@@ -336,6 +338,8 @@ void dl_emu_serve(struct dl_emu *e, uint64_t end)
 		serve_events(e, end, HOP_PLAIN);
 	else if (e->mode.plain == HOP_CHOOSY)
 		serve_events(e, end, HOP_CHOOSY);
+	else if (e->mode.plain == HOP_SPEEDUP)
+		serve_events(e, end, HOP_SPEEDUP);
 	else
 		serve_events(e, end, HOP_ANY);
 }

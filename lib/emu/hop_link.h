@@ -11,16 +11,14 @@
 #define HOT static inline __attribute__((always_inline))
 #define APART static __attribute__((noinline))
 
-enum hop_kind { HOP_ANY, HOP_PLAIN, HOP_CHOOSY };
-
 HOT bool has_voqs(const struct dl_emu *e, enum hop_kind plain)
 {
-	return plain != HOP_PLAIN && e->mode.voq;
+	return (!plain || plain == HOP_CHOOSY) && e->mode.voq;
 }
 
 HOT bool has_speedup(const struct dl_emu *e, enum hop_kind plain)
 {
-	return plain != HOP_PLAIN && e->c.speedup;
+	return plain == HOP_SPEEDUP || (plain != HOP_PLAIN && e->c.speedup);
 }
 
 /* What both ends of a link know; in plain runs the compiler knows some of it, too. */
@@ -45,6 +43,7 @@ HOT struct dl_link_credit_rx *receiver(struct dl_emu_link_port *p, unsigned int 
 
 APART void send_plain(struct dl_emu *e, struct dl_emu_link_port *p);
 APART void send_choosy(struct dl_emu *e, struct dl_emu_link_port *p);
+APART void send_speedup(struct dl_emu *e, struct dl_emu_link_port *p);
 APART void send_any(struct dl_emu *e, struct dl_emu_link_port *p);
 
 /*
@@ -57,6 +56,8 @@ HOT void send_next(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind p
 		send_plain(e, p);
 	else if (plain == HOP_CHOOSY)
 		send_choosy(e, p);
+	else if (plain == HOP_SPEEDUP)
+		send_speedup(e, p);
 	else
 		send_any(e, p);
 }
@@ -254,6 +255,8 @@ HOT bool others_blocked(const struct dl_emu_switch *s, const struct dl_emu_link_
 {
 	uint64_t bit = UINT64_C(1) << p->num % 64, left = 0;
 
+	if (__builtin_expect(s->nports <= 64, 1))
+		return (s->unpaid[0] | (freed ? s->crossed[0] : 0)) & ~bit;
 	for (unsigned int w = 0; w * 64 < s->nports; w++)
 		left |= (s->unpaid[w] | (freed ? s->crossed[w] : 0)) &
 			~(w == p->num / 64u ? bit : 0);
@@ -344,7 +347,7 @@ HOT void send_packet(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t pack
 		dl_emu_leave_adapter(e, p, packet);
 	else
 		leave_buffer(e, p, pk, plain);
-	if (plain != HOP_PLAIN && e->marks && p->adapter == DL_EMU_NIL)
+	if ((!plain || plain == HOP_CHOOSY) && e->marks && p->adapter == DL_EMU_NIL)
 		dl_emu_mark(e, p, packet);
 	p->busy_until = e->now + time;
 	p->hold = DL_EMU_SENDING;
@@ -374,9 +377,9 @@ HOT void send_packet(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t pack
 HOT void send_data(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
 {
 	uint32_t chosen[DL_EMU_VLS], packet, data;
-	bool choosy = plain != HOP_PLAIN && e->mode.choosy, busy = false;
+	bool choosy = (!plain || plain == HOP_CHOOSY) && e->mode.choosy, busy = false;
 	/* Mostly the first packets of its queues may go. */
-	bool heads = !choosy || (plain == HOP_CHOOSY && has_speedup(e, plain) && !p->sl_turn.table);
+	bool heads = !choosy || (plain && has_speedup(e, plain) && !p->sl_turn.table);
 	unsigned int able = heads ? sendable_vls(e, p, &busy, plain) : 0;
 	struct dl_link_pick pick;
 
@@ -407,45 +410,15 @@ APART void send_smp(struct dl_emu *e, struct dl_emu_link_port *p)
 	send_packet(e, p, p->vl[DL_LINK_VL_SMP].head, DL_LINK_VL_SMP, HOP_ANY);
 }
 
-APART void send_fcp_plain(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	send_fcp(e, p, HOP_PLAIN);
-}
-
-APART void send_data_plain(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	send_data(e, p, HOP_PLAIN);
-}
-
 APART void send_after_deadline(struct dl_emu *e, struct dl_emu_link_port *p)
 {
 	dl_emu_pass_deadline(e, p, e->now == p->fcp_due);
 	send_next(e, p, e->mode.plain);
 }
 
-APART void send_fcp_choosy(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	send_fcp(e, p, HOP_CHOOSY);
-}
-
-APART void send_data_choosy(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	send_data(e, p, HOP_CHOOSY);
-}
-
-APART void send_fcp_any(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	send_fcp(e, p, HOP_ANY);
-}
-
-APART void send_data_any(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	send_data(e, p, HOP_ANY);
-}
-
 /*
  * Management packets come first, flow-control packets second (dl_link_arbiter_pick()).
- * What is sent is a function each, so that none saves registers for another.
+ * What is sent is a function each (SEND_OF), so that none saves registers for another.
  */
 HOT void send_first(struct dl_emu *e, struct dl_emu_link_port *p,
 		    void (*fcp)(struct dl_emu *e, struct dl_emu_link_port *p),
@@ -467,19 +440,23 @@ HOT void send_first(struct dl_emu *e, struct dl_emu_link_port *p,
 		data(e, p);
 }
 
-APART void send_plain(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	send_first(e, p, send_fcp_plain, send_data_plain);
-}
+#define SEND_OF(name, plain)                                                      \
+	APART void send_fcp_##name(struct dl_emu *e, struct dl_emu_link_port *p)  \
+	{                                                                         \
+		send_fcp(e, p, plain);                                            \
+	}                                                                         \
+	APART void send_data_##name(struct dl_emu *e, struct dl_emu_link_port *p) \
+	{                                                                         \
+		send_data(e, p, plain);                                           \
+	}                                                                         \
+	APART void send_##name(struct dl_emu *e, struct dl_emu_link_port *p)      \
+	{                                                                         \
+		send_first(e, p, send_fcp_##name, send_data_##name);              \
+	}
 
-APART void send_choosy(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	send_first(e, p, send_fcp_choosy, send_data_choosy);
-}
-
-APART void send_any(struct dl_emu *e, struct dl_emu_link_port *p)
-{
-	send_first(e, p, send_fcp_any, send_data_any);
-}
+SEND_OF(plain, HOP_PLAIN)
+SEND_OF(choosy, HOP_CHOOSY)
+SEND_OF(speedup, HOP_SPEEDUP)
+SEND_OF(any, HOP_ANY)
 
 #endif

@@ -182,6 +182,9 @@ struct dl_emu_worm {
 	bool open;	 /* the tail is still to arrive */
 };
 
+/* The copies of hop.c. */
+enum hop_kind { HOP_ANY, HOP_PLAIN, HOP_CHOOSY, HOP_SPEEDUP };
+
 enum { DL_EMU_SENDING = 1, DL_EMU_DOWN = 2 };
 
 enum dl_emu_to { DL_EMU_TO_SWITCH, DL_EMU_TO_ADAPTER, DL_EMU_TO_SHARD };

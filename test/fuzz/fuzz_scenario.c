@@ -56,7 +56,7 @@ static void check_entry(const struct dl_emu_traffic_entry *e)
 {
 	FUZZ_CHECK(e->level <= 1);
 	FUZZ_CHECK(e->pattern == DL_EMU_PATTERN_TRACE || !e->load != !e->window);
-	FUZZ_CHECK(e->load <= 10 * DL_EMU_LOAD_ONE);
+	FUZZ_CHECK(e->load <= 1000 * DL_EMU_LOAD_ONE);
 	FUZZ_CHECK(e->fraction <= DL_EMU_LOAD_ONE);
 	FUZZ_CHECK(e->stop > e->start);
 	for (uint32_t i = 0; i < e->nsizes; i++)

@@ -19,14 +19,15 @@
 static void copy_lids(struct sim *sim)
 {
 	const struct sim_judge *j = sim->judge;
+	uint32_t path;
 
 	for (uint32_t i = 0; i < sim->nports; i++) {
 		struct dl_fabric_port *to = &sim->fabric->ports[i];
 
 		if (!dl_fabric_is_end_port(sim->fabric, i))
 			continue;
-		/* As the judge has it: one of a node without a link may be another's. */
-		to->lid = j->lid[i] && j->columns[j->lid[i]].owner == i ? j->lid[i] : 0;
+		/* As the judge has it: one of a node without a link may be another's; of two, nobody's. */
+		to->lid = j->lid[i] && sim_judge_owner(sim, j->lid[i], &path) == i ? j->lid[i] : 0;
 		to->lmc = j->lmc[i];
 	}
 	if (dl_fabric_finish(sim->fabric, NULL))

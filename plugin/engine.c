@@ -75,13 +75,8 @@ static void engine_limit_lids(const struct dl_engine *e, const struct dl_fabric 
 {
 	/* Entries that the switches hold now must be closed, too. */
 	uint16_t held = e->in_force ? e->in_force->fabric->top_lid : 0;
-	uint32_t limit = UINT32_MAX;
+	uint32_t limit = dl_sweep_lid_limit(f);
 
-	for (uint32_t s = 0; s < f->nswitches; s++) {
-		uint32_t cap = f->nodes[f->switches[s]].lft_cap;
-
-		limit = cap && cap < limit ? cap : limit;
-	}
 	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw)) {
 		if (sw->max_lid_ho >= limit)
 			sw->max_lid_ho = held > f->top_lid ? held : f->top_lid;

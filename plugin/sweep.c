@@ -19,6 +19,18 @@
 
 #define FAULT "DL18" /* a broken invariant */
 
+uint32_t dl_sweep_lid_limit(const struct dl_fabric *f)
+{
+	uint32_t limit = UINT32_MAX;
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		uint32_t cap = dl_fabric_switch_node(f, s)->lft_cap;
+
+		limit = cap && cap < limit ? cap : limit;
+	}
+	return limit;
+}
+
 /*
  * The highest LID stays, as OpenSM's does, where all switches have an entry for it: to a node
  * that had it, and is gone, packets may be under way.
@@ -28,11 +40,8 @@ static uint16_t sweep_top_lid(const struct dl_engine *e, const struct dl_fabric 
 	size_t room = cl_ptr_vector_get_size(&e->osm->subn.port_lid_tbl);
 	uint16_t top = e->in_force ? e->in_force->fabric->top_lid : 0;
 
-	for (uint32_t s = 0; s < f->nswitches; s++) {
-		uint16_t cap = dl_fabric_switch_node(f, s)->lft_cap;
-
-		top = cap && cap <= top ? cap - 1 : top;
-	}
+	if (top >= dl_sweep_lid_limit(f))
+		top = dl_sweep_lid_limit(f) - 1;
 	return top < room ? top : 0;
 }
 

@@ -46,6 +46,9 @@ struct dl_sweep *dl_sweep_share(struct dl_sweep *sweep);
 /* OpenSM's switch for the fabric's switch number s; NULL if it is gone. */
 osm_switch_t *dl_sweep_switch(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s);
 
+/* All switches have entries for the LIDs below: the lowest LinearFDBCap, or UINT32_MAX. */
+uint32_t dl_sweep_lid_limit(const struct dl_fabric *f);
+
 /* Is it a switch that OpenSM knows, and the fabric does not have? */
 bool dl_sweep_leaves_out(const struct dl_fabric *f, const osm_node_t *node);
 

@@ -423,24 +423,31 @@ Qed.
 
 (* ---- LIDs that do not move ---------------------------------------------------------------- *)
 
-Lemma still_same t m n s : m <= M -> n <= N -> moving what t = false ->
-  place_good f shared m n 0 t s -> place_good g whole M N 0 t s.
+Lemma still_from c m n t s : set whole = set c -> has_steps c m whole M -> has_starts c n whole N ->
+  (forall s o, set_at whole t 0 s o = set_at c t 0 s o) -> moving what t = false ->
+  place_good f c m n 0 t s -> place_good g whole M N 0 t s.
 Proof.
-  intros LM LN Q [A B].
-  assert (Z : forall s, same_at f (period_of f what (fst x)) shared whole t 0 0 s).
-  { intros s'. split.
-    - unfold outputs, tables_of. simpl. unfold outputs_in. rewrite Q. reflexivity.
-    - intros o. simpl. unfold set_in. rewrite Q. reflexivity. }
+  intros SETS HS HN AT Q [A B].
+  assert (Z : forall s, same_at f (period_of f what (fst x)) c whole t 0 0 s).
+  { intros s'. split; [|intros o; apply AT].
+    unfold outputs, tables_of. simpl. unfold outputs_in. rewrite Q. reflexivity. }
   assert (P : maps g t 0 = maps f t 0).
   { unfold maps, tables_of. simpl. rewrite Q. reflexivity. }
   split.
   - eapply forallb_same; [|exact A]. intros i _ X.
-    apply (same_source f _ shared whole t 0 0 n N (more_starts n LN) P s i (Z s) X).
+    apply (same_source f _ c whole t 0 0 n N HN P s i (Z s) X).
   - intros o O. split; [reflexivity|]. simpl in O.
     assert (O' : In o (so_far f 0 s t)) by (change (In o (outputs f 0 s t)); rewrite <- (proj1 (Z s)); exact O).
-    apply (same_output f _ shared whole t 0 0 m M eq_refl (more_shared m LM) P s o (Z s)).
+    apply (same_output f _ c whole t 0 0 m M SETS HS P s o (Z s)).
     + intros s' i _. apply Z.
     + apply (B o O').
+Qed.
+
+Lemma still_same t m n s : m <= M -> n <= N -> moving what t = false ->
+  place_good f shared m n 0 t s -> place_good g whole M N 0 t s.
+Proof.
+  intros LM LN Q. apply still_from; [reflexivity|apply more_shared; exact LM|apply more_starts; exact LN| |exact Q].
+  intros s' o. simpl. unfold set_in. rewrite Q. reflexivity.
 Qed.
 
 Notation base := (Certificate (rank k) (merged k) (set k) (fun t _ s o => set_at k (like t) 0 s o)
@@ -546,21 +553,10 @@ Lemma good_still t s : In t (lids f) -> moving what t = false -> s < n_switches 
 Proof.
   intros T Q S. assert (B : check_stage f base M N 0 t = true).
   { destruct (Nat.eq_dec (like t) t) as [E|E]; [apply judged_still|apply alike_stage]; assumption. }
-  pose proof (good_stage _ _ _ _ _ _ _ B S) as [X Y]. pose proof Q as W.
-  assert (Z : forall s, same_at f (period_of f what (fst x)) base whole t 0 0 s).
-  { intros s'. split.
-    - unfold outputs, tables_of. simpl. unfold outputs_in. rewrite W. reflexivity.
-    - intros o. simpl. unfold set_in. rewrite W. reflexivity. }
-  assert (P : maps g t 0 = maps f t 0).
-  { unfold maps, tables_of. simpl. rewrite W. reflexivity. }
-  assert (HS : has_steps base M whole M).
-  { intros v s0 o o' a b H. apply (more_shared M (le_n _)). exact H. }
-  split.
-  - eapply forallb_same; [|exact X]. intros i _ J.
-    apply (same_source f _ base whole t 0 0 N N (fun _ _ _ _ _ _ H => H) P s i (Z s) J).
-  - intros o O. split; [reflexivity|]. simpl in O. apply (same_output f _ base whole t 0 0 M M eq_refl HS P s o (Z s)).
-    + intros s' i _. apply Z.
-    + apply Y. change (In o (outputs f 0 s t)). rewrite <- (proj1 (Z s)). exact O.
+  apply (still_from base M N); [reflexivity| | | |exact Q|exact (good_stage _ _ _ _ _ _ _ B S)].
+  - intros v s0 o o' a b H. apply (more_shared M (le_n _)). exact H.
+  - intros v s0 i o a b H. exact H.
+  - intros s' o. simpl. unfold set_in. rewrite Q. reflexivity.
 Qed.
 
 (* ---- LIDs that move ---------------------------------------------------------------------- *)

@@ -184,35 +184,45 @@ static void forget_grants(struct sim *sim, uint32_t owner, uint32_t path)
 		sim_client_ask_again(sim, owner, path);
 }
 
-static void set_owner(struct sim *sim, uint32_t lid, uint32_t owner)
+static void update_all(struct sim *sim, uint32_t lid)
 {
-	struct sim_column *c = &sim->judge->columns[lid];
-	bool had = c->had != DL_NONE, comes = owner != DL_NONE;
-
-	open_column(sim, lid);
-	/* Packets to whoever had it are nowhere then. */
-	for (uint32_t i = 0; i < sim->nnodes && had; i++)
-		if (sim->nodes[i].is_switch) {
-			if (comes)
-				sim_flow_next(sim, lid, &sim->nodes[i], DL_NONE);
-			c->reached[i] = false;
-		}
-	c->owner = owner;
-	if (comes) {
-		c->path = lid - sim->judge->lid[owner];
-		if (had && c->had != owner)
-			forget_grants(sim, owner, c->path);
-		c->had = owner;
-		/* What has been admitted comes into force. */
-		c->circular |= c->doubtful;
-	}
-	for (uint32_t p = 0; p < sim->nports && comes && !c->flow.total; p++)
-		if (is_end_port(sim, &sim->ports[p]) && *sim_judge_sls(sim, p, owner, c->path))
-			sim_flow_open(sim, &c->flow);
-	/* Hosts send to one that has gone, too, for as long as they do not know it. */
 	for (uint32_t i = 0; i < sim->nnodes; i++)
 		if (sim->nodes[i].is_switch)
 			update_next(sim, lid, &sim->nodes[i]);
+}
+
+/* Hosts send to a node that has gone, too, for as long as they do not know it. */
+static void lose_owner(struct sim *sim, uint32_t lid)
+{
+	struct sim_column *c = &sim->judge->columns[lid];
+
+	c->owner = DL_NONE;
+	memset(c->reached, 0, sim->nnodes * sizeof(*c->reached));
+	update_all(sim, lid);
+}
+
+static void set_owner(struct sim *sim, uint32_t lid, uint32_t owner)
+{
+	struct sim_column *c = &sim->judge->columns[lid];
+
+	open_column(sim, lid);
+	/* Packets to whoever had it are nowhere. */
+	for (uint32_t i = 0; i < sim->nnodes && c->had != DL_NONE; i++)
+		if (sim->nodes[i].is_switch) {
+			sim_flow_next(sim, lid, &sim->nodes[i], DL_NONE);
+			c->reached[i] = false;
+		}
+	c->owner = owner;
+	c->path = lid - sim->judge->lid[owner];
+	if (c->had != DL_NONE && c->had != owner)
+		forget_grants(sim, owner, c->path);
+	c->had = owner;
+	/* What has been admitted comes into force. */
+	c->circular |= c->doubtful;
+	for (uint32_t p = 0; p < sim->nports && !c->flow.total; p++)
+		if (is_end_port(sim, &sim->ports[p]) && *sim_judge_sls(sim, p, owner, c->path))
+			sim_flow_open(sim, &c->flow);
+	update_all(sim, lid);
 }
 
 /* Another end port that has a LID, too, as after a takeover, or DL_NONE. */
@@ -236,8 +246,14 @@ void sim_judge_trust(struct sim *sim)
 
 static void give_up(struct sim *sim, uint32_t lid, uint32_t port)
 {
-	if (sim->judge->columns[lid].owner == port)
-		set_owner(sim, lid, find_double(sim, lid, port));
+	uint32_t other = find_double(sim, lid, port);
+
+	if (sim->judge->columns[lid].owner != port)
+		return;
+	if (other == DL_NONE)
+		lose_owner(sim, lid);
+	else
+		set_owner(sim, lid, other);
 }
 
 /* OpenSM has given a node the LID of another one, because it claims it. */

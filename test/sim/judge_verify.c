@@ -26,7 +26,7 @@ static void copy_lids(struct sim *sim)
 
 		if (!dl_fabric_is_end_port(sim->fabric, i))
 			continue;
-		/* As the judge has it: one of a node without a link may be another's; of two, nobody's. */
+		/* As the judge has it: of a node without a link another's, of two nobody's. */
 		to->lid = j->lid[i] && sim_judge_owner(sim, j->lid[i], &path) == i ? j->lid[i] : 0;
 		to->lmc = j->lmc[i];
 	}

@@ -97,6 +97,27 @@ static void set_speed(struct dl_fabric *f, uint32_t port, unsigned int speed, un
 	f->ports[port].width = width;
 }
 
+static struct dl_torus *discover_grid(struct grid_fabric *g)
+{
+	struct dl_torus *t;
+
+	grid_build(g);
+	grid_seed(g, 0, true);
+	assert_int_equal(dl_torus_discover(g->fabric, &g->config, NULL, &t), 0);
+	return t;
+}
+
+/* ... with ports that are slow, one in so many, by the seed. */
+static struct dl_torus *discover_slow(struct grid_fabric *g, uint32_t share)
+{
+	struct test_random r = { seed, 0 };
+	struct dl_torus *t = discover_grid(g);
+
+	for (uint32_t p = 0; p < g->fabric->nports; p++)
+		set_speed(g->fabric, p, DL_FABRIC_HDR, test_random(&r, share) ? 4 : 1);
+	return t;
+}
+
 /* Most are 4x HDR; a random share trained slower, at one end or at both. */
 static void draw_speeds(struct dl_fabric *f, struct test_random *r)
 {
@@ -396,9 +417,7 @@ static void a_slow_cable_on_a_ring_is_weighed(void **state)
 	uint32_t port;
 
 	(void)state;
-	grid_build(&g);
-	grid_seed(&g, 0, true);
-	assert_int_equal(dl_torus_discover(g.fabric, &g.config, NULL, &t), 0);
+	t = discover_grid(&g);
 	port = g.fabric->nodes[g.fabric->switches[t->site_sw[0]]].first_port +
 	       dl_torus_group(t, t->site_sw[0], 0)[0];
 	for (unsigned int how = 0; how < 4; how++) {
@@ -449,9 +468,7 @@ static void buffers_and_channels_count(void **state)
 		uint32_t nslow, share;
 
 		memcpy(g.grid.radix, cases[i].radix, sizeof(g.grid.radix));
-		grid_build(&g);
-		grid_seed(&g, 0, true);
-		assert_int_equal(dl_torus_discover(g.fabric, &g.config, NULL, &t), 0);
+		t = discover_grid(&g);
 		test_random(&r, 3);
 		share = 2 * (4 + test_random(&r, 24));
 		for (uint32_t p = 0; p < g.fabric->nports; p++) {
@@ -495,16 +512,11 @@ static double early_clock(void)
 static void no_clock_changes_what_is_used(void **state)
 {
 	struct grid_fabric g = { .grid = { .radix = { 6, 6, 1 } }, .hosts = 1, .parallel = 1 };
-	struct test_random r = { seed, 0 };
 	struct dl_route_result out[4];
 	struct dl_torus *t;
 
 	(void)state;
-	grid_build(&g);
-	grid_seed(&g, 0, true);
-	assert_int_equal(dl_torus_discover(g.fabric, &g.config, NULL, &t), 0);
-	for (uint32_t p = 0; p < g.fabric->nports; p++)
-		set_speed(g.fabric, p, DL_FABRIC_HDR, test_random(&r, 20) ? 4 : 1);
+	t = discover_slow(&g, 20);
 	for (unsigned int i = 0; i < 4; i++) {
 		struct dl_route_options o;
 
@@ -527,17 +539,12 @@ static void no_clock_changes_what_is_used(void **state)
 static void what_takes_too_long_is_not_tried_again(void **state)
 {
 	struct grid_fabric g = { .grid = { .radix = { 5, 5, 1 } }, .hosts = 1, .parallel = 1 };
-	struct test_random r = { seed, 0 };
 	struct dl_route_options o;
 	struct dl_route_result out;
 	struct dl_torus *t;
 
 	(void)state;
-	grid_build(&g);
-	grid_seed(&g, 0, true);
-	assert_int_equal(dl_torus_discover(g.fabric, &g.config, NULL, &t), 0);
-	for (uint32_t p = 0; p < g.fabric->nports; p++)
-		set_speed(g.fabric, p, DL_FABRIC_HDR, test_random(&r, 8) ? 4 : 1);
+	t = discover_slow(&g, 8);
 	dl_route_options_init(&o);
 	o.clock = late_clock;
 	o.repair_seconds = 0;

@@ -96,7 +96,10 @@ unit_tests() {
 		case $result in
 		PASS) ((ok + off)) || ok=1 ;;
 		SKIP) ((off)) || skip "$name" "see ${log#"$TOP"/}" ;;
-		*) ((bad)) || fail "$name ($result)" ;;
+		*)
+			((bad)) || fail "$name ($result)"
+			tail -n 20 "$log"
+			;;
 		esac
 		pass "$ok"
 	done < <(find "$dir" -path "$dir/sanitize" -prune -o -name '*.trs' -print |

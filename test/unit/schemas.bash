@@ -224,6 +224,8 @@ shown whole --emulation json/emulate.watched.json
 shown whole --emulation json/emulate.management.json
 shown hurt --earlier whole
 shown fast --earlier large --earlier whole --earlier hurt
+# Of several, the newest is compared, and of those of one second the one named last.
+shown fast --earlier hurt
 shown large --earlier whole --earlier fast
 shown fast --earlier large
 shown broken --earlier six

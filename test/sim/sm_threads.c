@@ -40,7 +40,8 @@ void __pthread_unwind_next(__pthread_unwind_buf_t *b);
 enum thread_state { THREAD_FREE, THREAD_RUNS, THREAD_BLOCKED, THREAD_DONE };
 
 struct thread {
-	ucontext_t context;
+	ucontext_t context; /* it begins in */
+	jmp_buf at;	    /* where it was left */
 	enum thread_state state;
 	bool cancelled, exiting, timed_out, detached, began;
 	int error; /* its errno */
@@ -119,6 +120,17 @@ static struct thread *pick_thread(void)
 	}
 }
 
+/* Until another switches back.  swapcontext() would ask the kernel about signals
+ * each time. */
+static void switch_threads(struct thread *from, struct thread *to)
+{
+	if (_setjmp(from->at))
+		return;
+	if (to->began)
+		_longjmp(to->at, 1);
+	setcontext(&to->context);
+}
+
 static void schedule(void)
 {
 	struct thread *old = current, *next;
@@ -127,11 +139,11 @@ static void schedule(void)
 	next = pick_thread();
 	if (next != old) {
 		current = next;
-		swapcontext(&old->context, &next->context);
+		switch_threads(old, next);
 	}
 	while (asker) {
 		print_stack();
-		swapcontext(&old->context, &asker->context);
+		switch_threads(old, asker);
 	}
 	errno = current->error;
 }
@@ -150,7 +162,7 @@ void sm_print_stacks(void)
 			print_stack();
 		} else if (t->began) {
 			asker = current;
-			swapcontext(&current->context, &t->context);
+			switch_threads(current, t);
 			asker = NULL;
 		}
 	}

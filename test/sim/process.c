@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -289,13 +288,9 @@ static bool wait_for_turn(struct sim *sim, struct sim_sm *sm)
 {
 	struct timespec second = { 1, 0 };
 	unsigned int waited = 0;
-	uint32_t turn;
 	int status;
 
-	while ((turn = __atomic_load_n(&sm->share->turn, __ATOMIC_SEQ_CST)) == SIM_TURN_SM) {
-		if (!syscall(SYS_futex, &sm->share->turn, FUTEX_WAIT, turn, &second, NULL, 0) ||
-		    errno != ETIMEDOUT)
-			continue;
+	while (!sim_turn_wait(sm->share, SIM_TURN_DRIVER, &second)) {
 		if (waitpid(sm->pid, &status, WNOHANG) == sm->pid) {
 			ended_by_itself(sim, sm, status);
 			return false;
@@ -325,12 +320,6 @@ static void compare_heap(struct sim *sim, struct sim_sm *sm)
 		sim_find(sim, SIM_LEAK, "sm%d: %" PRIu64 " bytes in use, %" PRIu64 " before",
 			 (int)(sm - sim->sms), heap, sm->heap);
 	sm->heap = heap;
-}
-
-static void give_turn(struct sim_share *s)
-{
-	__atomic_store_n(&s->turn, SIM_TURN_SM, __ATOMIC_SEQ_CST);
-	syscall(SYS_futex, &s->turn, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 /* What the subnet manager has sent, and said. */
@@ -376,7 +365,7 @@ static void take_turn(struct sim *sim, struct sim_sm *sm, uint64_t limit)
 	s->port.state = (uint8_t)sim_port_state(p);
 	s->port.physical_state = p->info.state_info2 >> 4;
 	s->port.capabilities = p->info.capability_mask;
-	give_turn(s);
+	sim_turn_give(s, SIM_TURN_SM);
 	if (wait_for_turn(sim, sm))
 		collect(sim, sm);
 }

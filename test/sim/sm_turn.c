@@ -7,7 +7,6 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,27 +69,19 @@ struct sim_mad *sm_new_mad(void)
 
 static void wait_for_turn(void)
 {
-	uint32_t turn;
-
-	while ((turn = __atomic_load_n(&sm_share->turn, __ATOMIC_SEQ_CST)) != SIM_TURN_SM)
-		syscall(SYS_futex, &sm_share->turn, FUTEX_WAIT, turn, NULL, NULL, 0);
+	while (!sim_turn_wait(sm_share, SIM_TURN_SM, NULL))
+		continue;
 	for (uint32_t i = 0; i < sm_share->nin; i++)
 		inbox_add(&sm_share->in[i]);
 	sm_share->nin = 0;
 	sm_share->ready = false;
 }
 
-static void give_turn(void)
-{
-	__atomic_store_n(&sm_share->turn, SIM_TURN_DRIVER, __ATOMIC_SEQ_CST);
-	syscall(SYS_futex, &sm_share->turn, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
 void sm_pass_turn(void)
 {
 	int number;
 
-	give_turn();
+	sim_turn_give(sm_share, SIM_TURN_DRIVER);
 	wait_for_turn();
 	number = sm_share->signal;
 	sm_share->signal = 0;
@@ -103,9 +94,9 @@ void sm_pass_turn(void)
 void sm_die(void)
 {
 	sm_share->ended = sm_share->died = true;
-	give_turn();
+	sim_turn_give(sm_share, SIM_TURN_DRIVER);
 	for (;;)
-		syscall(SYS_futex, &sm_share->turn, FUTEX_WAIT, SIM_TURN_DRIVER, NULL, NULL, 0);
+		sim_turn_wait(sm_share, SIM_TURN_SM, NULL);
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -126,5 +117,5 @@ __attribute__((constructor)) static void begin(void)
 __attribute__((destructor)) static void end(void)
 {
 	sm_share->ended = true;
-	give_turn();
+	sim_turn_give(sm_share, SIM_TURN_DRIVER);
 }

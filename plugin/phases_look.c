@@ -117,28 +117,27 @@ static void doubt_cables(const struct dl_engine *e, struct dl_phases *p, uint32_
 	p->doubt = "have the cables that OpenSM saw, as these were moved meanwhile";
 }
 
-static bool leads_to(const osm_physp_t *physp, const osm_switch_t *sw)
+static bool is_reached_as(osm_node_t *node, osm_node_t *other)
 {
-	const osm_dr_path_t *a = osm_physp_get_dr_path_ptr(physp);
-	const osm_dr_path_t *b = osm_physp_get_dr_path_ptr(osm_node_get_physp_ptr(sw->p_node, 0));
+	osm_physp_t *near = osm_node_get_physp_ptr(node, 0);
+	osm_physp_t *far = osm_node_get_physp_ptr(other, 0);
+	const osm_dr_path_t *a = near ? osm_physp_get_dr_path_ptr(near) : NULL;
+	const osm_dr_path_t *b = far ? osm_physp_get_dr_path_ptr(far) : NULL;
 
-	return a->hop_count == b->hop_count && !memcmp(a->path, b->path, a->hop_count + 1ul);
+	return a && b && a->hop_count == b->hop_count &&
+	       !memcmp(a->path, b->path, a->hop_count + 1ul);
 }
 
-/* A switch that is left out: OpenSM writes to another one if its path to a port leads there. */
+/* A switch that is left out: OpenSM writes to another one if its path leads there. */
 static void look_at_left_out(const struct dl_engine *e, struct dl_phases *p, osm_node_t *node)
 {
 	const struct dl_fabric *f = p->next->fabric;
 
-	for (unsigned int o = 0; o < osm_node_get_num_physp(node); o++) {
-		const osm_physp_t *physp = osm_node_get_physp_ptr(node, o);
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		const osm_switch_t *sw = dl_sweep_switch(e, f, s);
 
-		for (uint32_t s = 0; physp && osm_physp_is_valid(physp) && s < f->nswitches; s++) {
-			const osm_switch_t *sw = dl_sweep_switch(e, f, s);
-
-			if (sw && leads_to(physp, sw))
-				doubt_cables(e, p, s);
-		}
+		if (sw && is_reached_as(node, sw->p_node))
+			doubt_cables(e, p, s);
 	}
 }
 

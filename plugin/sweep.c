@@ -45,11 +45,30 @@ static uint16_t sweep_top_lid(const struct dl_engine *e, const struct dl_fabric 
 	return top < room ? top : 0;
 }
 
+/*
+ * OpenSM writes to a port along the path by which it answered last.  Where cables were moved,
+ * that of one that is silent now may lead to another switch, as the switch's own does not.
+ */
+static void sweep_refresh_paths(const struct dl_engine *e)
+{
+	osm_switch_t *sw = NULL;
+
+	while ((sw = dl_opensm_next(e->osm, sw))) {
+		osm_physp_t *own = osm_node_get_physp_ptr(sw->p_node, 0), *physp;
+
+		for (unsigned int o = 1; own && o < osm_node_get_num_physp(sw->p_node); o++)
+			if ((physp = osm_node_get_physp_ptr(sw->p_node, o)))
+				*osm_physp_get_dr_path_ptr(physp) = *osm_physp_get_dr_path_ptr(own);
+	}
+}
+
 static int stage_import(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)
 {
-	int err = dl_import(e->osm, &sweep->arena, e->options.route.mode != DL_ROUTE_ANY_SL, log,
-			    &sweep->fabric);
+	int err;
 
+	sweep_refresh_paths(e);
+	err = dl_import(e->osm, &sweep->arena, e->options.route.mode != DL_ROUTE_ANY_SL, log,
+			&sweep->fabric);
 	return err ? err : dl_fabric_widen(sweep->fabric, sweep_top_lid(e, sweep->fabric));
 }
 

@@ -22,6 +22,7 @@ EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/si
 	test/sim/scripts/moved_under_writes.events test/sim/scripts/mute_switch.events \
 	test/sim/scripts/mute_two.events test/sim/scripts/no_detour_across.events \
 	test/sim/scripts/no_marks.events test/sim/scripts/old_branches.events \
+	test/sim/scripts/old_paths_to_ports.events \
 	test/sim/scripts/one_mark_missing.events test/sim/scripts/only_way.events \
 	test/sim/scripts/out_of_use.events test/sim/scripts/past_failed_cable.events \
 	test/sim/scripts/power_fails.events \

@@ -41,6 +41,22 @@ static void a_sweep_owns_what_its_stages_made(void **state)
 	osm_fixture_free(x);
 }
 
+/* A port that is silent has an old path, which may lead to another switch. */
+static void ports_are_reached_as_their_switch_is(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(4, 3, NULL);
+	osm_switch_t *sw = osm_fixture_switch(x, 5);
+	osm_dr_path_t *own = osm_physp_get_dr_path_ptr(osm_node_get_physp_ptr(sw->p_node, 0));
+	osm_dr_path_t *port = osm_physp_get_dr_path_ptr(osm_node_get_physp_ptr(sw->p_node, 2));
+
+	(void)state;
+	*own = (osm_dr_path_t){ .hop_count = 2, .path = { 0, 1, 3 } };
+	*port = (osm_dr_path_t){ .hop_count = 1, .path = { 0, 4 } };
+	assert_true(osm_fixture_sweep(x));
+	assert_memory_equal(port, own, sizeof(*port));
+	osm_fixture_free(x);
+}
+
 static void the_mode_decides_what_is_proven(void **state)
 {
 	static const struct {
@@ -191,6 +207,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sweep_owns_what_its_stages_made),
+		cmocka_unit_test(ports_are_reached_as_their_switch_is),
 		cmocka_unit_test(the_mode_decides_what_is_proven),
 		cmocka_unit_test(stages_have_numbers),
 		cmocka_unit_test(owners_of_lids),

@@ -16,6 +16,7 @@
 #include "import.h"
 #include "log.h"
 #include "metrics.h"
+#include "recall.h"
 
 #define FAULT "DL18" /* a broken invariant */
 
@@ -31,18 +32,35 @@ uint32_t dl_sweep_lid_limit(const struct dl_fabric *f)
 	return limit;
 }
 
+/* The top of more than half of the switches, if any: some may lie, or have lost their tables. */
+static uint32_t sweep_held_top(const struct dl_engine *e)
+{
+	uint32_t top = 0, lead = 0, of_all = 0;
+
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw)) {
+		if (!lead)
+			top = dl_recall_top(sw);
+		lead += dl_recall_top(sw) == top ? 1 : -1;
+	}
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw))
+		of_all += dl_recall_top(sw) == top ? 1 : -1;
+	return (int32_t)of_all > 0 ? top : 0;
+}
+
 /*
  * The highest LID stays, as OpenSM's does, where all switches have an entry for it: to a node
- * that had it, and is gone, packets may be under way.
+ * that had it, and is gone, packets may be under way.  A new master has not seen such a node.
  */
-static uint16_t sweep_top_lid(const struct dl_engine *e, const struct dl_fabric *f)
+static int sweep_keep_lids(const struct dl_engine *e, struct dl_fabric *f)
 {
-	size_t room = cl_ptr_vector_get_size(&e->osm->subn.port_lid_tbl);
-	uint16_t top = e->in_force ? e->in_force->fabric->top_lid : 0;
+	uint32_t top = e->in_force ? e->in_force->fabric->top_lid : sweep_held_top(e);
 
 	if (top >= dl_sweep_lid_limit(f))
 		top = dl_sweep_lid_limit(f) - 1;
-	return top < room ? top : 0;
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw))
+		if (top > sw->max_lid_ho && osm_switch_prepare_path_rebuild(sw, (uint16_t)top))
+			return -ENOMEM;
+	return dl_fabric_widen(f, (uint16_t)top);
 }
 
 /*
@@ -69,7 +87,7 @@ static int stage_import(struct dl_engine *e, const struct dl_log *log, struct dl
 	sweep_refresh_paths(e);
 	err = dl_import(e->osm, &sweep->arena, e->options.route.mode != DL_ROUTE_ANY_SL, log,
 			&sweep->fabric);
-	return err ? err : dl_fabric_widen(sweep->fabric, sweep_top_lid(e, sweep->fabric));
+	return err ? err : sweep_keep_lids(e, sweep->fabric);
 }
 
 static int stage_config(struct dl_engine *e, const struct dl_log *log, struct dl_sweep *sweep)

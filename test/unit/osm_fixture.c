@@ -14,7 +14,6 @@
 
 #include "osm_fixture.h"
 
-#define BLOCK 64
 #define VL_CAP 4 /* 8 VLs */
 
 extern const osm_event_plugin_t osm_event_plugin;
@@ -443,19 +442,8 @@ static void make_room(osm_subn_t *subn)
 	for (uint32_t lid = 0; lid < subn->port_lid_tbl.size; lid++)
 		if (cl_ptr_vector_get(&subn->port_lid_tbl, lid))
 			top = lid;
-	for (cl_map_item_t *at = cl_qmap_head(map); at != cl_qmap_end(map); at = cl_qmap_next(at)) {
-		osm_switch_t *sw = (osm_switch_t *)at;
-		uint16_t size = (top / BLOCK + 1) * BLOCK;
-
-		if (size < sw->lft_size)
-			size = sw->lft_size;
-		sw->lft = realloc(sw->lft, size);
-		sw->new_lft = realloc(sw->new_lft, size);
-		memset(sw->lft + sw->lft_size, OSM_NO_PATH, size - sw->lft_size);
-		memset(sw->new_lft, OSM_NO_PATH, size);
-		sw->lft_size = size;
-		sw->max_lid_ho = top;
-	}
+	for (cl_map_item_t *at = cl_qmap_head(map); at != cl_qmap_end(map); at = cl_qmap_next(at))
+		osm_switch_prepare_path_rebuild((osm_switch_t *)at, top);
 }
 
 /* What OpenSM finds out before the engine is asked. */

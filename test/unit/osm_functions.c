@@ -226,6 +226,21 @@ int wait_for_pending_transactions(osm_stats_t *stats)
 	return osm_exit_flag != 0;
 }
 
+int osm_switch_prepare_path_rebuild(osm_switch_t *sw, uint16_t top)
+{
+	uint16_t size = (top / BLOCK + 1) * BLOCK;
+
+	if (size < sw->lft_size)
+		size = sw->lft_size;
+	sw->lft = realloc(sw->lft, size);
+	sw->new_lft = realloc(sw->new_lft, size);
+	memset(sw->lft + sw->lft_size, OSM_NO_PATH, size - sw->lft_size);
+	memset(sw->new_lft, OSM_NO_PATH, size);
+	sw->lft_size = size;
+	sw->max_lid_ho = top;
+	return 0;
+}
+
 void osm_ucast_mgr_set_fwd_tables(osm_ucast_mgr_t *mgr)
 {
 	cl_qmap_t *map = &mgr->p_subn->sw_guid_tbl;

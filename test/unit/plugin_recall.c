@@ -87,6 +87,37 @@ static void marks_keep_coordinates(void **state)
 	osm_fixture_free(x);
 }
 
+/* The node with the highest LIDs has died, too: packets to it are still under way. */
+static void entries_of_a_node_that_has_gone(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(9, 8, NULL);
+	const struct dl_fabric *f;
+	uint16_t top;
+	uint32_t s;
+
+	(void)state;
+	assert_true(osm_fixture_sweep(x));
+	f = x->engine->in_force->fabric;
+	top = f->top_lid;
+	s = dl_fabric_access_switch(f, f->lid_port[top]);
+	osm_fixture_drop(x, dl_sweep_switch(x->engine, f, s));
+	/* Switches that claim to hold more do not count. */
+	for (unsigned int i = 0; i < 3; i++)
+		x->switches[i].top = 2047;
+	osm_fixture_restart(x, NULL);
+	assert_true(osm_fixture_switch(x, 9)->max_lid_ho < top);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_true(osm_fixture_sweep(x));
+		f = x->engine->in_force->fabric;
+		assert_int_equal(f->nswitches, 71);
+		assert_int_equal(f->top_lid, top);
+		assert_int_equal(f->lid_port[top], DL_NONE);
+		assert_int_equal(osm_fixture_switch(x, 9)->lft[top], OSM_NO_PATH);
+		assert_true(osm_fixture_delivers(x));
+	}
+	osm_fixture_free(x);
+}
+
 /* A switch that was away, and has no mark, had no path SLs either. */
 static void a_switch_without_a_mark(void **state)
 {
@@ -584,6 +615,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_first_start_has_nothing_to_read),
 		cmocka_unit_test(marks_keep_coordinates),
+		cmocka_unit_test(entries_of_a_node_that_has_gone),
 		cmocka_unit_test(a_switch_without_a_mark),
 		cmocka_unit_test(marks_are_kept_until_tables_are_in_force),
 		cmocka_unit_test(tables_of_others_hold_no_coordinates),

@@ -119,6 +119,9 @@ static int read_list(struct dl_yaml *y, const struct dl_yaml_node *value,
 	int64_t sum = 0, one;
 	int err = 0;
 
+	/* The first of these keys that is there, or the mapping itself. */
+	if (dl_yaml_is_mapping(value))
+		return dl_yaml_error(y, dl_yaml_key(y, value, "last middle"), "is here");
 	if (!dl_yaml_is_list(value))
 		return dl_yaml_error(y, value, "%s: expected a list", s->name);
 	for (size_t i = 0; !err && i < dl_yaml_count(value); i++) {
@@ -271,6 +274,9 @@ static void yaml_errors(void **state)
 		{ "text: ''\n", "f:1: text: nothing: expected a text" },
 		{ "list:\n- 0\n", "f:2: an item: 0: expected a whole number from 1 to 9" },
 		{ "list: 0\n", "f:1: list: expected a list" },
+		{ "list:\n  {first: 1,\n  middle: 2,\n  last: 3}\n", "f:4: is here" },
+		{ "list:\n  {first: 1,\n  middle: 2,\n  lasting: 3}\n", "f:3: is here" },
+		{ "list:\n  {first: 1,\n  mid: 2}\n", "f:2: is here" },
 		{ "half: 1\nhalf: 2\n", "f:2: half: expected only once" },
 		{ "[]\n", "f:1: a list: expected a mapping with keys of: flag, "
 			  "level, byte, half, word, number, decimal, choice, "

@@ -221,7 +221,7 @@ let describe w written periods =
       written = (fun t s -> (of_lid t).written_at.(p.number).(s)) }) periods)
 
 let check any_sl plan old_dir new_dir =
-  let w = World.create any_sl (Array.of_list (read_all [ old_dir; new_dir ])) in
+  let w = World.create any_sl (Array.of_list (read_all ~sls:(not any_sl) [ old_dir; new_dir ])) in
   let plan = match plan with
     | "mixture" -> mixture w
     | "phases" -> phases w

@@ -4,7 +4,8 @@
    opensm-subnet.lst has the cables, opensm-lfts.dump the forwarding tables,
    dateline-slvl.dump the SL-to-VL maps, dateline-psl.dump the path SLs, opensm.mcfdbs
    the multicast masks.  They can have gigabytes: lines are read where they lie,
-   without a copy, and what they say is packed as it comes.
+   without a copy, and what they say is packed as it comes.  Old and new dumps of a change
+   have most bytes in common: what these say is taken over.
 
    Switches have numbers in the order of opensm-subnet.lst; several directories share
    them, by GUID, and the numbers of SL-to-VL rows.  A port of a switch is a place: its
@@ -27,6 +28,8 @@ let stop = ref 0
 let file_name = ref ""
 let line_number = ref 0
 let ended = ref true (* the line has its newline *)
+let position = ref 0 (* of the line in the file *)
+let jump = ref None (* where to go on behind this line, if elsewhere: a position *)
 
 let bad what = malformed "%s:%d: %s" !file_name !line_number what
 
@@ -57,27 +60,74 @@ and newline_within b from until =
   else if Bytes.get b from = '\n' then from
   else newline_within b (from + 1) until
 
+(* A file that is compared with the one that is read, at the same positions. *)
+type beside = {
+  file : in_channel;
+  buffer : Bytes.t;
+  other : Bytes.t; (* what is read of the other file *)
+  mutable differs : int; (* the last position that is known to differ, or -1 *)
+}
+
+let open_beside dir name = { file = open_in_bin (Filename.concat dir name);
+  buffer = Bytes.create 0x10000; other = Bytes.create 0x10000; differs = -1 }
+
+(* Bytes of two buffers, from the last one backwards: the first that differ, or -1. *)
+let rec last_other a i b j n =
+  if n >= 8 && Int64.equal (Bytes.get_int64_ne a (i + n - 8)) (Bytes.get_int64_ne b (j + n - 8)) then
+    last_other a i b j (n - 8)
+  else if n > 0 && Bytes.get a (i + n - 1) = Bytes.get b (j + n - 1) then last_other a i b j (n - 1)
+  else n - 1
+
+(* n bytes at i, which lie at a position of the file. *)
+let rec compare_beside c b i n position =
+  if n > 0 then
+    match input c.file c.buffer 0 (min n (Bytes.length c.buffer)) with
+    | 0 -> c.differs <- max_int
+    | m ->
+      Bytes.blit b i c.other 0 m;
+      let other = if m = Bytes.length c.buffer && Bytes.equal c.buffer c.other then -1
+        else last_other c.other 0 c.buffer 0 m in
+      if other >= 0 then c.differs <- max c.differs (position + other);
+      compare_beside c b (i + m) (n - m) (position + m)
+
 (* [quick] takes a line of a common form that lies whole from a byte on, before another:
    it returns where the next one begins; or the same byte if [f] has to read the line. *)
-let each_line ?(quick = fun _ from _ -> from) dir name f =
-  let file = open_in_bin (Filename.concat dir name) in
+let each_line ?(quick = fun _ from _ -> from) ?beside dir name f =
+  let file = open_in_bin (Filename.concat dir name) and base = ref 0 in
   let line from until whole =
-    at := from; stop := until; ended := whole; f () in
+    at := from; stop := until; ended := whole; position := !base + from; f () in
   let rec fill used =
     if used = Bytes.length !bytes then bytes := Bytes.extend !bytes 0 used;
     match input file !bytes used (Bytes.length !bytes - used) with
     | 0 -> if used > 0 then begin incr line_number; line 0 used false end
-    | n -> cut 0 used (used + n)
+    | n ->
+      Option.iter (fun c -> compare_beside c !bytes used n (!base + used)) beside;
+      cut 0 used (used + n)
   and cut from scan until =
     incr line_number;
     match quick !bytes from until with
     | next when next > from -> cut next next until
     | _ ->
       match newline !bytes scan until with
-      | -1 -> decr line_number; Bytes.blit !bytes from !bytes 0 (until - from); fill (until - from)
-      | eol -> line from eol true; cut (eol + 1) (eol + 1) until in
-  file_name := name; line_number := 0;
+      | -1 ->
+        decr line_number; Bytes.blit !bytes from !bytes 0 (until - from); base := !base + from;
+        fill (until - from)
+      | eol ->
+        line from eol true;
+        match !jump with
+        | None -> cut (eol + 1) (eol + 1) until
+        | Some p -> jump := None; seek_in file p; base := p; fill 0 in
+  file_name := name; line_number := 0; jump := None;
   Fun.protect ~finally:(fun () -> close_in file) (fun () -> fill 0)
+
+(* Do bytes go on with a text?  It has eight bytes at least. *)
+let goes_on b from until text =
+  let n = Bytes.length text in
+  from + n <= until && n >= 8 &&
+  Int64.equal (Bytes.get_int64_ne b (from + n - 8)) (Bytes.get_int64_ne text (n - 8)) &&
+  (let rec same i = i + 8 > n ||
+     (Int64.equal (Bytes.get_int64_ne b (from + i)) (Bytes.get_int64_ne text i) && same (i + 8)) in
+   same 0)
 
 let peek () = if !at < !stop then Bytes.unsafe_get !bytes !at else '\000'
 
@@ -157,6 +207,8 @@ module Table = struct
     mutable tiles : tile list; (* the last one first *)
     mutable all : tile array; (* the same, when all are read *)
     waiting : Bytes.t array; (* rows of the next tile *)
+    mutable shared : int; (* so many of them are those of the first table, and not copied *)
+    mutable in_order : bool; (* the rows are in the order of their keys *)
     mutable by_row : Bytes.t; (* a column, while it is unpacked *)
     mutable first : int; (* the LIDs of two columns, *)
     first_by_key : Bytes.t; (* and these *)
@@ -167,7 +219,7 @@ module Table = struct
 
   let create first_table keys = {
     row_of = Array.make keys (-1); n = 0; first_table; tiles = []; all = [||];
-    waiting = Array.make 64 Bytes.empty; by_row = Bytes.empty;
+    waiting = Array.make 64 Bytes.empty; shared = 0; in_order = false; by_row = Bytes.empty;
     first = -1; first_by_key = Bytes.make keys '\255';
     second = -1; second_by_key = Bytes.make keys '\255'; first_is_last = true }
 
@@ -238,8 +290,18 @@ module Table = struct
       done
     end
 
+  (* Rows that wait are copied after all. *)
+  let unshare t = Option.iter (fun first ->
+    for k = 0 to t.shared - 1 do
+      let tile = first.all.(t.n / 64) in
+      t.waiting.(k) <- Bytes.create (Bytes.length tile.which / 2);
+      row first (t.n land lnot 63 + k) t.waiting.(k)
+    done;
+    t.shared <- 0) t.first_table
+
   (* The row of a key. *)
   let add t key row =
+    unshare t;
     let k = t.n land 63 and size = Bytes.length row in
     t.row_of.(key) <- t.n;
     t.n <- t.n + 1;
@@ -247,15 +309,33 @@ module Table = struct
     Bytes.blit row 0 t.waiting.(k) 0 size;
     if k = 63 then t.tiles <- pack_once t t.waiting :: t.tiles
 
+  (* Row r of the first table is that of a key: tiles of such rows need not be packed. *)
+  let add_shared t first key r =
+    if r <> t.n || t.shared < t.n land 63 then begin
+      let copy = Bytes.create (Bytes.length first.all.(r / 64).which / 2) in
+      row first r copy;
+      add t key copy
+    end else begin
+      t.row_of.(key) <- r;
+      t.n <- r + 1;
+      t.shared <- t.shared + 1;
+      if t.shared = 64 then begin t.tiles <- first.all.(r / 64) :: t.tiles; t.shared <- 0 end
+    end
+
   (* The table, or the first one if it is the same. *)
   let finish t =
+    unshare t;
     if t.n land 63 > 0 then t.tiles <- pack_once t (Array.sub t.waiting 0 (t.n land 63)) :: t.tiles;
     t.all <- Array.of_list (List.rev t.tiles);
+    t.in_order <- t.row_of = Array.init (Array.length t.row_of) Fun.id;
     t.by_row <- Bytes.make (64 * Array.length t.all) '\255';
     Array.fill t.waiting 0 64 Bytes.empty;
     match t.first_table with
     | Some first when first.row_of = t.row_of && Array.for_all2 ( == ) first.all t.all -> first
     | _ -> t
+
+  (* Two rows of a byte. *)
+  let pairs = Array.init 256 (fun b -> of_half (b land 15) lor (of_half (b lsr 4) lsl 8))
 
   let unpack t c by_key =
     Array.iteri (fun n tile ->
@@ -264,12 +344,12 @@ module Table = struct
         let number = Bytes.get_uint16_le tile.which (2 * c) in
         if tile.half then
           for k = 0 to 31 do
-            let pair = Bytes.get_uint8 tile.columns (32 * number + k) in
-            Bytes.set_uint8 t.by_row (64 * n + 2 * k) (of_half (pair land 15));
-            Bytes.set_uint8 t.by_row (64 * n + 2 * k + 1) (of_half (pair lsr 4))
+            Bytes.set_uint16_le t.by_row (64 * n + 2 * k)
+              (Array.unsafe_get pairs (Bytes.get_uint8 tile.columns (32 * number + k)))
           done
         else Bytes.blit tile.columns (64 * number) t.by_row (64 * n) 64) t.all;
-    for key = 0 to Array.length t.row_of - 1 do
+    if t.in_order then Bytes.blit t.by_row 0 by_key 0 (Array.length t.row_of)
+    else for key = 0 to Array.length t.row_of - 1 do
       let r = t.row_of.(key) in
       if r >= 0 then Bytes.set by_key key (Bytes.get t.by_row r)
     done
@@ -386,39 +466,82 @@ let lid_and_port b from =
     u lor v lor w lor x > 15 || i lor j lor k < 0 || i > 9 || j > 9 || k > 9 then -1
   else ((((u * 16 + v) * 16 + w) * 16 + x) * 1000) + i * 100 + j * 10 + k
 
-(* Returns forwarding tables, and for each LID the GUID and port of its owner. *)
-let read_lfts first number top dir (_, port_guids, _) =
-  let lft = Table.create first (Hashtbl.length number) in
-  let owner = Array.make lid_space None and highest = ref 0 in
+(* Forwarding tables, and for each LID the GUID and port of its owner.  Of sections by
+   which no owner was found, and that another file has at the same place: by positions
+   of their first lines, those of their ends, how many lines they have, and their rows. *)
+type forwarding = {
+  table : Table.t;
+  owners : (string * int) option array;
+  highest : int;
+  sections : (int, int * int * int) Hashtbl.t;
+}
+
+(* [first]: of the directory before, whose sections are not read again where they are the
+   same: what they say goes by their bytes alone, once all owners are known.  [beside]: the
+   directory that comes next. *)
+let read_lfts (first : forwarding option) beside number top dir (_, port_guids, _) =
+  let name = "opensm-lfts.dump" in
+  let lft = Table.create (Option.map (fun f -> f.table) first) (Hashtbl.length number) in
+  let owners = Array.make lid_space None and highest = ref 0 in
   let rows = ref Bytes.empty and entries = ref 0 and key = ref (-1) in
-  let finish () = if !key >= 0 then Table.add lft !key !rows in
+  let texts = Array.make lid_space Bytes.empty (* of lines, behind the port *) in
+  let beside = Option.map (fun dir -> open_beside dir name) beside in
+  let sections = Hashtbl.create 99 and start = ref 0 and line = ref 0 and finds = ref true in
+  let unknown = ref (match first with
+    | None -> 0
+    | Some f -> Array.fold_left (fun n o -> if Option.is_some o then n + 1 else n) 0 f.owners) in
+  let shared = ref (-1) (* the row of the first table that this switch has so far *) in
+  let finish () = if !key >= 0 then match first with
+    | Some f when !shared >= 0 -> Table.add_shared lft f.table !key !shared
+    | _ -> Table.add lft !key !rows in
   let set lid port =
     if lid >= !entries then bad "a LID above those of this switch";
     if port > none then bad "no port";
     if port < none then see top port;
+    if !shared >= 0 then begin
+      Option.iter (fun f -> Table.row f.table !shared !rows) first;
+      shared := -1
+    end;
     Bytes.set_uint8 !rows lid port in
+  let find lid =
+    finds := true;
+    expect "portguid ";
+    owners.(lid) <- Hashtbl.find_opt port_guids (guid ());
+    if owners.(lid) = None then bad "a port that has no cable";
+    match first with
+    | Some f when f.owners.(lid) <> None -> decr unknown
+    | _ -> () in
   let quick b from until =
     if from + 11 > until then from
     else match lid_and_port b from with
       | -1 -> from
-      | n when n / 1000 >= lid_space || owner.(n / 1000) == None -> from
+      | n when n / 1000 >= lid_space || owners.(n / 1000) == None -> from
       | n ->
-        let eol = newline b (from + 11) until in
-        if eol < 0 then from else begin set (n / 1000) (n mod 1000); eol + 1 end in
-  each_line ~quick dir "opensm-lfts.dump" (fun () ->
+        let lid = n / 1000 in
+        let text = texts.(lid) in
+        if goes_on b (from + 11) until text then begin
+          set lid (n - 1000 * lid); from + 11 + Bytes.length text
+        end else begin
+          let eol = newline b (from + 11) until in
+          if eol < 0 then from else begin
+            if texts.(lid) == Bytes.empty then texts.(lid) <- Bytes.sub b (from + 11) (eol - from - 10);
+            set lid (n - 1000 * lid); eol + 1
+          end
+        end in
+  each_line ~quick ?beside dir name (fun () ->
     if looking_at "0x" then begin
       let lid = hex () in
       if lid >= lid_space then bad "no unicast LID";
       blanks ();
       if lid >= !entries then bad "a LID above those of this switch";
       (match peek () with '0' .. '9' -> set lid (decimal ()) | _ -> ());
-      if owner.(lid) = None then begin
-        expect "portguid ";
-        owner.(lid) <- Hashtbl.find_opt port_guids (guid ());
-        if owner.(lid) = None then bad "a port that has no cable"
-      end
+      if owners.(lid) = None then find lid
     end else if looking_at "Unicast" then begin
       finish ();
+      (* That its first line begins there, too, the byte before it says. *)
+      Option.iter (fun c -> if not !finds && c.differs < max 0 (!start - 1) then
+        Hashtbl.replace sections !start (!position, !line_number - !line, lft.n - 1)) beside;
+      start := !position; line := !line_number; finds := false; shared := -1;
       expect "-";
       let last = if looking_at "0x" then hex () else decimal () in
       highest := max !highest (min last lid_space);
@@ -426,12 +549,18 @@ let read_lfts first number top dir (_, port_guids, _) =
       if Bytes.length !rows < !entries then rows := Bytes.create !entries;
       Bytes.fill !rows 0 (Bytes.length !rows) '\255';
       expect "guid ";
-      match Hashtbl.find_opt number (guid ()) with
+      (match Hashtbl.find_opt number (guid ()) with
       | Some s -> key := s
-      | None -> bad "no such switch"
+      | None -> bad "no such switch");
+      match first with
+      | Some f when !unknown = 0 -> Option.iter (fun (past, lines, r) ->
+          shared := r; jump := Some past; line_number := !line_number + lines - 1)
+          (Hashtbl.find_opt f.sections !position)
+      | _ -> ()
     end);
   finish ();
-  (Table.finish lft, owner, !highest)
+  Option.iter (fun c -> close_in c.file) beside;
+  { table = Table.finish lft; owners; highest = !highest; sections }
 
 (* The number of the row at hand. *)
 let read_row rows =
@@ -482,6 +611,9 @@ let read_maps once dir number bits rows =
 
 (* ---- path SLs --------------------------------------------------------------- *)
 
+(* [same]: the next directory has the same file. *)
+type sls = { table : Table.t; high : bool; same : bool }
+
 (* An end port by its node's GUID (the first one with a LID) or port's GUID. *)
 let find_end ends port_guids =
   let by_port = Hashtbl.create 9999 and by_node = Hashtbl.create 9999 in
@@ -498,7 +630,9 @@ let find_end ends port_guids =
     | None, None -> None in
   (of_guid, of_port)
 
-let read_psl first dir ends of_guid of_port top =
+let read_psl first beside dir ends of_guid of_port top =
+  let name = "dateline-psl.dump" in
+  let beside = Option.map (fun dir -> open_beside dir name) beside in
   let sl = Table.create first (Array.length ends) and high = ref false in
   let last = Bytes.make 19 ' ' and entries = Bytes.create (top + 1) and end_ = ref (-1) in
   let finish () = if !end_ >= 0 then Table.add sl !end_ entries in
@@ -516,22 +650,24 @@ let read_psl first dir ends of_guid of_port top =
     if old <> none && old <> value then bad "a LID a second time, with another SL";
     if value > 7 then high := true;
     Bytes.set_uint8 entries lid value in
-  (* "GUID LID SL", the GUID that of the last line, with single blanks. *)
+  (* "GUID LID SL", the GUID that of the last line, with single blanks, and the LID the next
+     one.  [texts]: of LIDs with at most four digits, these and a blank, as a number. *)
+  let texts = Array.init (min (top + 1) 10000) (fun lid ->
+    String.fold_right (fun c n -> n lsl 8 lor Char.code c) (string_of_int lid ^ " ") 0) in
+  let next = ref 0 in
   let quick b from until =
-    if from + 28 > until || not (same_start b from until last) then from
+    let lid = !next in
+    if lid >= Array.length texts || from + 28 > until || not (same_start b from until last) then from
     else begin
-      let lid = ref 0 and p = ref (from + 19) in
-      let d = ref (decimal_at b !p) in
-      while !d >= 0 && !d <= 9 && !p < from + 24 do
-        lid := !lid * 10 + !d; incr p; d := decimal_at b !p
-      done;
-      let value = decimal_at b (!p + 1) in
-      if !p = from + 19 || Bytes.unsafe_get b !p <> ' ' || value < 0 || value > 9 ||
-        Bytes.unsafe_get b (!p + 2) <> '\n'
+      let size = if lid < 100 then if lid < 10 then 2 else 3 else if lid < 1000 then 4 else 5 in
+      let value = decimal_at b (from + 19 + size) in
+      let text = Int64.to_int (Bytes.get_int64_le b (from + 19)) in
+      if text land (1 lsl (8 * size) - 1) <> texts.(lid) || value < 0 || value > 9 ||
+        Bytes.unsafe_get b (from + 20 + size) <> '\n'
       then from
-      else begin set !lid value; !p + 3 end
+      else begin set lid value; next := lid + 1; from + 21 + size end
     end in
-  each_line ~quick dir "dateline-psl.dump" (fun () ->
+  each_line ~quick ?beside dir name (fun () ->
     if same_start !bytes !at !stop last then at := !at + 19
     else if looking_at "#port" then begin
       expect "#port"; let port = decimal () in
@@ -545,10 +681,14 @@ let read_psl first dir ends of_guid of_port top =
     if not (at_end ()) then begin
       let lid = decimal () in
       let value = decimal () in
-      set lid value
+      set lid value; next := lid + 1
     end);
   finish ();
-  (Table.finish sl, !high)
+  (* Has the other file nothing more? *)
+  let same = match beside with
+    | None -> false
+    | Some c -> let more = input c.file c.buffer 0 1 in close_in c.file; more = 0 && c.differs < 0 in
+  { table = Table.finish sl; high = !high; same }
 
 (* ---- groups ------------------------------------------------------------------- *)
 
@@ -579,7 +719,14 @@ let read_groups number top dir =
 
 (* ---- all -------------------------------------------------------------------------- *)
 
-let read_rest once first number guids bits rows (dir, (names, port_guids, cables), (lft, owners, top), groups) =
+let same_table a b = Hashtbl.length a = Hashtbl.length b &&
+  Hashtbl.fold (fun key value same -> same && Hashtbl.find_opt b key = Some value) a true
+
+(* [first]: the directory before, and the GUIDs of its ports; if [same], it has the same path
+   SLs by their bytes, which say the same if the end ports do. *)
+let read_rest ~sls once first same beside_dir number guids bits rows
+    (dir, (names, port_guids, cables), lfts, groups) =
+  let { table = lft; owners; highest = top; _ } = lfts in
   let far, used, beside = connect number bits (Array.length guids) cables in
   let maps = read_maps once dir number bits rows in
   let place (node, port) = match Hashtbl.find_opt number node with
@@ -592,34 +739,44 @@ let read_rest once first number guids bits rows (dir, (names, port_guids, cables
   Array.iteri (fun e end_ -> Hashtbl.replace index (end_.node, end_.port) e) ends;
   let owner = Array.map (function Some o -> Hashtbl.find index o | None -> -1) owners in
   let of_guid, of_port = find_end ends port_guids in
-  let sl, high = read_psl (Option.map (fun d -> d.sl) first) dir ends of_guid of_port top in
+  let sls = match first with
+    | Some (d, guids) when same && d.ends = ends && d.top = top && same_table guids port_guids ->
+      { table = d.sl; high = d.high; same }
+    | _ ->
+      let first = Option.map (fun (d, _) -> d.sl) first in
+      if sls then read_psl first beside_dir dir ends of_guid of_port top
+      else { table = Table.finish (Table.create first (Array.length ends)); high = false; same = false } in
   let present = Array.map (Hashtbl.mem names) guids in
-  { bits; number; present; names; guids; far; used; ends; owner; top; lft; rows = [||]; maps; sl; high; groups }
+  ({ bits; number; present; names; guids; far; used; ends; owner; top; lft; rows = [||]; maps; sl = sls.table;
+    high = sls.high; groups }, port_guids, sls.same)
 
-(* Several directories, or one, with common numbers of switches and rows. *)
-let read_all dirs =
+(* One directory, or an old and a new one with common numbers of switches and rows.  What has
+   the same bytes in both is read once.  Without [sls] there are no path SLs. *)
+let read_all ~sls dirs =
   let number = Hashtbl.create 999 and guids = ref [] and rows = Hashtbl.create 99 in
   Hashtbl.add rows (String.make 16 '\000') 0;
   let top = ref 1 in
   let scans = List.map (fun dir -> (dir, scan number guids top dir)) dirs in
-  let first = ref None in
+  let next = List.nth_opt dirs 1 and first = ref None in
+  let beside () = if Option.is_none !first then next else None in
   let found = List.map (fun (dir, s) ->
-    let (lft, _, _) as lfts = read_lfts !first number top dir s in
-    if Option.is_none !first then first := Some lft;
+    let lfts = read_lfts !first (beside ()) number top dir s in
+    if Option.is_none !first then first := Some lfts;
     (dir, s, lfts, read_groups number top dir)) scans in
   let rec bits n = if 1 lsl n > !top then n else bits (n + 1) in
   let guids = Array.of_list (List.rev !guids) in
-  let once = Hashtbl.create 99 and first = ref None in
+  let once = Hashtbl.create 99 and first = ref None and same = ref false in
+  let beside () = if Option.is_none !first then next else None in
   let all = List.map (fun dir ->
-    let d = read_rest once !first number guids (bits 0) rows dir in
-    if Option.is_none !first then first := Some d;
+    let d, port_guids, same_sls = read_rest ~sls once !first !same (beside ()) number guids (bits 0) rows dir in
+    if Option.is_none !first then begin first := Some (d, port_guids); same := same_sls end;
     d) found in
   let list = Array.make (Hashtbl.length rows) "" in
   Hashtbl.iter (fun row n -> list.(n) <- row) rows;
   Gc.compact (); (* little of what was read is left *)
   List.map (fun d -> { d with rows = list }) all
 
-let read dir = List.hd (read_all [ dir ])
+let read dir = List.hd (read_all ~sls:true [ dir ])
 
 (* The output for a LID, or [none]. *)
 let output d s lid = if lid > d.top then none else Table.get d.lft s lid

@@ -25,9 +25,12 @@ type group = { writes : (int * int * int list) list (* LID, switch, outputs *); 
 
 let nothing = { writes = []; maps = false }
 
+(* Lists of one port are the same in memory. *)
+let[@inline] same_ports (a : int list) b = a == b || a = b
+
 let differs w =
   List.concat_map (fun t -> List.filter_map (fun s ->
-      if w.ds.(1).present.(s) && output w 0 s t <> output w 1 s t then Some (t, s) else None)
+      if w.ds.(1).present.(s) && not (same_ports (output w 0 s t) (output w 1 s t)) then Some (t, s) else None)
     (List.init w.n Fun.id)) (all_lids w)
 
 let maps_differ w =
@@ -106,7 +109,7 @@ let check_end w written t =
   let writes = Array.make w.n [] in
   List.iter (fun x -> writes.(x.at) <- x :: writes.(x.at)) (List.rev written.(t));
   for s = 0 to w.n - 1 do
-    if w.ds.(1).present.(s) && after w s t writes.(s) <> output w 1 s t then
+    if w.ds.(1).present.(s) && not (same_ports (after w s t writes.(s)) (output w 1 s t)) then
       rejected "the plan does not end with the new tables: 0x%s LID %d" w.ds.(0).guids.(s) t
   done
 
@@ -136,7 +139,7 @@ let divide w plan =
   if !old_maps && maps_differ w then rejected "the plan does not write the maps that differ";
   Array.iteri (fun t writes -> written.(t) <- List.rev writes) written;
   let same t = written.(t) = [] && not (is_group t) && w.ds.(1).owner.(t) >= 0 &&
-    Bytes.equal (Table.column w.ds.(0).lft t) (Table.column w.ds.(1).lft t) in
+    Table.same_column w.ds.(0).lft w.ds.(1).lft t in
   List.iter (fun t -> if not (same t) then check_end w written t)
     (List.filter (fun t -> is_group t || w.ds.(1).owner.(t) >= 0) (all_lids w));
   (periods, written)

@@ -208,6 +208,7 @@ module Table = struct
     mutable all : tile array; (* the same, when all are read *)
     waiting : Bytes.t array; (* rows of the next tile *)
     mutable shared : int; (* so many of them are those of the first table, and not copied *)
+    mutable key_of : int array; (* by row, or -1 *)
     mutable in_order : bool; (* the rows are in the order of their keys *)
     mutable by_row : Bytes.t; (* a column, while it is unpacked *)
     mutable first : int; (* the LIDs of two columns, *)
@@ -219,7 +220,7 @@ module Table = struct
 
   let create first_table keys = {
     row_of = Array.make keys (-1); n = 0; first_table; tiles = []; all = [||];
-    waiting = Array.make 64 Bytes.empty; shared = 0; in_order = false; by_row = Bytes.empty;
+    waiting = Array.make 64 Bytes.empty; shared = 0; key_of = [||]; in_order = false; by_row = Bytes.empty;
     first = -1; first_by_key = Bytes.make keys '\255';
     second = -1; second_by_key = Bytes.make keys '\255'; first_is_last = true }
 
@@ -327,11 +328,14 @@ module Table = struct
     unshare t;
     if t.n land 63 > 0 then t.tiles <- pack_once t (Array.sub t.waiting 0 (t.n land 63)) :: t.tiles;
     t.all <- Array.of_list (List.rev t.tiles);
+    t.key_of <- Array.make (64 * Array.length t.all) (-1);
+    Array.iteri (fun key r -> if r >= 0 then t.key_of.(r) <- key) t.row_of;
     t.in_order <- t.row_of = Array.init (Array.length t.row_of) Fun.id;
     t.by_row <- Bytes.make (64 * Array.length t.all) '\255';
     Array.fill t.waiting 0 64 Bytes.empty;
     match t.first_table with
-    | Some first when first.row_of = t.row_of && Array.for_all2 ( == ) first.all t.all -> first
+    | Some first when first.row_of = t.row_of ->
+      if Array.for_all2 ( == ) first.all t.all then first else { t with row_of = first.row_of }
     | _ -> t
 
   (* Two rows of a byte. *)
@@ -366,6 +370,38 @@ module Table = struct
     else fetch t c
 
   let[@inline] get t key c = Bytes.get_uint8 (column t c) key
+
+  (* The same without the whole column. *)
+  let one t key c =
+    let r = t.row_of.(key) in
+    if r < 0 then none else in_tile t.all.(r / 64) (r land 63) c
+
+  (* Do keys have the same in two columns, or are left out? *)
+  let alike t c d left_out =
+    let tile n =
+      let x = t.all.(n) in
+      let number c = if 2 * c < Bytes.length x.which then Bytes.get_uint16_le x.which (2 * c) else -1 in
+      number c = number d || (
+        let rec rows r = r < 0 || ((in_tile x r c = in_tile x r d ||
+          (let key = t.key_of.(64 * n + r) in key < 0 || left_out key)) && rows (r - 1)) in
+        rows 63) in
+    let rec tiles n = n < 0 || (tile n && tiles (n - 1)) in
+    tiles (Array.length t.all - 1)
+
+  (* Do two tables with keys in the same order have the same column? *)
+  let same_column a b c =
+    let rec same n = n < 0 || ((a.all.(n) == b.all.(n) || (
+      let rec rows r = r < 0 || (in_tile a.all.(n) r c = in_tile b.all.(n) r c && rows (r - 1)) in
+      rows 63)) && same (n - 1)) in
+    if a.row_of == b.row_of then same (Array.length a.all - 1)
+    else Bytes.equal (column a c) (column b c)
+
+  (* What LIDs with like columns have alike. *)
+  let family t c =
+    let numbers = Bytes.make (2 * Array.length t.all) '\255' in
+    Array.iteri (fun n tile -> if 2 * c < Bytes.length tile.which then
+      Bytes.blit tile.which (2 * c) numbers (2 * n) 2) t.all;
+    Bytes.unsafe_to_string numbers
 end
 
 (* ---- the fabric ----------------------------------------------------------- *)

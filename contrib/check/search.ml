@@ -18,34 +18,36 @@ module Pairs = struct
     tables : Bytes.t array; (* by owner *)
     used : int array; (* numbers in each *)
     recent : int array; (* by owner: the key that was met last, and its number *)
-    mutable owner : int array; (* by number *)
-    mutable key : int array;
+    mutable pairs : int array; (* by number: a key, and its owner *)
     mutable n : int;
   }
 
   let create owners = {
     tables = Array.make owners Bytes.empty; used = Array.make owners 0;
-    recent = Array.make (2 * owners) (-1); owner = Array.make 64 0; key = Array.make 64 0; n = 0 }
+    recent = Array.make (2 * owners) (-1); pairs = Array.make 128 0; n = 0 }
+
+  let[@inline] key t n = t.pairs.(2 * n)
+  let[@inline] owner t n = t.pairs.(2 * n + 1)
 
   let[@inline] get table at = Int32.to_int (Bytes.get_int32_le table at)
 
   let rec place t table key h =
     let at = 4 * h land (Bytes.length table - 1) in
     let n = get table at in
-    if n < 0 || t.key.(n) = key then at else place t table key (h + 1)
+    if n < 0 || t.pairs.(2 * n) = key then at else place t table key (h + 1)
 
   let hash key =
     let h = key * 0x1E3779B97F4A7C15 in
     h lxor (h lsr 31)
 
-  let insert t table n = Bytes.set_int32_le table (place t table t.key.(n) (hash t.key.(n))) (Int32.of_int n)
+  let insert t table n = Bytes.set_int32_le table (place t table (key t n) (hash (key t n))) (Int32.of_int n)
 
   let enlarge a = Array.append a (Array.make (Array.length a / 2) 0)
 
   let add t owner key =
     let n = t.n and old = t.tables.(owner) in
-    if n = Array.length t.key then begin t.owner <- enlarge t.owner; t.key <- enlarge t.key end;
-    t.owner.(n) <- owner; t.key.(n) <- key; t.n <- n + 1;
+    if 2 * n + 1 >= Array.length t.pairs then t.pairs <- enlarge t.pairs;
+    t.pairs.(2 * n) <- key; t.pairs.(2 * n + 1) <- owner; t.n <- n + 1;
     if 16 * t.used.(owner) >= 3 * Bytes.length old then begin
       let table = Bytes.make (max 16 (2 * Bytes.length old)) '\255' in
       for i = 0 to Bytes.length old / 4 - 1 do
@@ -253,18 +255,19 @@ let step_in x p m s o o' a b =
   | -1 -> Pairs.number x.steps ((p + 1) * x.n + s) key
   | n -> n
 
-let counts x n = x.steps.owner.(n) < x.n
-let counts_in x p n = x.steps.owner.(n) / x.n = p + 1
+let counts x n = Pairs.owner x.steps n < x.n
+let counts_in x p n = Pairs.owner x.steps n / x.n = p + 1
 
 let start x m s i o list b = Pairs.number x.starts (place x s i) (key m 0 o list b)
 
 let nth_step x n =
-  let s = x.steps.owner.(n) mod x.n and k = x.steps.key.(n) in
+  let owner = Pairs.owner x.steps n and k = Pairs.key x.steps n in
+  let s = if owner < x.n then owner else owner mod x.n in
   { Checker.hop_maps = maps_of k; at_ = s; out = port_before k; next_out = port_of_key k;
     from = first_of k; to0 = second_of k }
 
 let nth_start x n =
-  let p = x.starts.owner.(n) and k = x.starts.key.(n) in
+  let p = Pairs.owner x.starts n and k = Pairs.key x.starts n in
   { Checker.st_maps = maps_of k; st_at = switch_of x p; input = port_of x p; st_out = port_of_key k;
     with_sls = first_of k; st_to = second_of k }
 
@@ -500,12 +503,13 @@ let judge x t =
     x.judged <- t;
     let h, _ = x.f.home t and m = Checker.maps x.f t 0 in
     let o' = x.plain h t in
-    for s = 0 to x.n - 1 do
-      let o = x.plain s r in
-      let far = far_of x s o in
-      if far >= 0 && switch_of x far = h && o' <> none && x.at.(place x s o) <> 0 && not x.near.(s) then
-        ignore (step x m s o o' x.at.(place x s o) x.at.(place x h o'))
-    done;
+    if h < x.n && o' <> none then
+      for i = 0 to 1 lsl x.bits - 1 do
+        let before = x.far.(place x h i) in
+        let s = switch_of x before and o = port_of x before in
+        if before >= 0 && x.plain s r = o && x.at.(before) <> 0 && not x.near.(s) then
+          ignore (step x m s o o' x.at.(before) x.at.(place x h o'))
+      done;
     List.iter (fun i -> List.iter (fun o ->
         ignore (start x m h i o (x.f.sls h i t) x.at.(place x h o)))
       (Checker.copies x.f 0 h i t)) (x.f.sources h);

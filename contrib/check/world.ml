@@ -171,18 +171,14 @@ let classes w same_else =
   let switch (d : Dumps.t) t =
     let place = if d.owner.(t) < 0 then -1 else d.ends.(d.owner.(t)).place in
     if place < 0 then -1 else switch_of d place in
-  let at_end k h t = List.for_all (fun o -> w.far.(place w h o) < 0) (output w k h t) in
+  let at_end (d : Dumps.t) h t =
+    let o = if t > d.top then none else Table.one d.lft h t in
+    o = none || w.far.(place w h o) < 0 in
   let alike k h t r =
     let d = w.ds.(k) in
-    let same table at =
-      let a = Table.column table t in
-      let b = Table.column table r in
-      let rec same key = key < 0 ||
-        (Bytes.get a key = Bytes.get b key || at key = h) && same (key - 1) in
-      same (Bytes.length a - 1) in
-    switch d t = switch d r && at_end k h t && at_end k h r && same d.lft Fun.id &&
-    (w.any_sl || same d.sl (fun e -> let place = d.ends.(e).place in
-      if place < 0 then h else switch_of d place)) in
+    let switch_of e = let place = d.ends.(e).place in if place < 0 then h else switch_of d place in
+    switch d t = switch d r && at_end d h t && at_end d h r &&
+    Table.alike d.lft t r (fun s -> s = h) && (w.any_sl || Table.alike d.sl t r (fun e -> switch_of e = h)) in
   let last = Array.length w.ds - 1 in
   for t = 0 to lid_space - 1 do
     let h = switch w.ds.(last) t in
@@ -193,21 +189,27 @@ let classes w same_else =
   done;
   fun t -> if is_group t then t else like.(t)
 
+(* LIDs with like columns one after another, as much is the same at these then. *)
+let in_families w like lids =
+  let key t = let r = like t in
+    ((if is_group r then "" else Table.family w.ds.(0).lft r), r, t) in
+  List.map (fun (_, _, t) -> t) (List.sort compare (List.map key lids))
+
 let fabric w ~delivers ~like now =
   let ends = Array.make w.n [] in
   Array.iter (fun at -> Array.iteri (fun place e ->
     let s = place lsr w.bits and i = place land ((1 lsl w.bits) - 1) in
     if e >= 0 && not (List.mem i ends.(s)) then ends.(s) <- i :: ends.(s)) at) w.end_at;
   let bits = w.bits in
-  let far = Array.map (fun far ->
-    if far < 0 then None else Some (far lsr bits, far land ((1 lsl bits) - 1))) w.far in
   { Checker.n_switches = w.n;
-    far_end = (fun s o -> far.((s lsl bits) lor o));
+    far_end = (fun s o ->
+      let far = w.far.((s lsl bits) lor o) in
+      if far < 0 then None else Some (far lsr bits, far land ((1 lsl bits) - 1)));
     sources = (fun s -> ends.(s));
     rows = rows w;
     n_rows = Array.length w.vls;
     vl_in_row = (fun r l -> Char.code w.vls.(r).[l]);
-    lids = List.sort (fun t u -> compare (like t, t) (like u, u)) (all_lids w);
+    lids = in_families w like (all_lids w);
     sls = sls w;
     sl_list = (fun n -> w.lists.items.(n));
     multicast = is_group;

@@ -69,6 +69,7 @@ struct dl_link_arb_program {
 	uint16_t enabled;    /* VLs 0..nvls-1 */
 	uint16_t listed;     /* VLs that a usable entry names */
 	uint32_t counted[2]; /* of a packet's words: all bits, or none */
+	int32_t limit;	     /* VLHighLimit counts 4096 bytes, HighPriCounter words of four */
 	uint8_t high_limit;
 };
 
@@ -136,12 +137,6 @@ void dl_link_arbiter_init(struct dl_link_arbiter *a, const struct dl_link_arb_pr
  */
 void dl_link_arbiter_change(struct dl_link_arbiter *a, const struct dl_link_arb_program *p);
 
-/* VLHighLimit counts 4096 bytes, HighPriCounter words of four. */
-static inline int32_t dl_link_arb_limit(const struct dl_link_arb_program *p)
-{
-	return p->high_limit * 1024;
-}
-
 /* The entries of a table that could send now. */
 static inline uint64_t dl_link_arb_ready(const struct dl_link_arb_table *t, unsigned int sendable)
 {
@@ -170,14 +165,17 @@ dl_link_arbiter_pick_data(struct dl_link_arbiter *a, unsigned int sendable,
 	out->entry = 0;
 	high = dl_link_arb_ready(&t[DL_LINK_ARB_HIGH], sendable);
 	low = dl_link_arb_ready(&t[DL_LINK_ARB_LOW], sendable);
-	if (__builtin_expect(p->options.nvls == 1, 0))
-		goto outside;
-	if (__builtin_expect(!(high | low), 0)) {
-		a->turn = DL_LINK_TURN_HIGH;
-		a->counter = dl_link_arb_limit(p);
-		if (p->options.unlisted_vl != DL_LINK_UNLISTED_IDLE)
+	if (__builtin_expect(!(high | low), 0)) { /* no entry sends */
+		if (p->options.nvls > 1) {
+			a->turn = DL_LINK_TURN_HIGH;
+			a->counter = p->limit;
+			if (p->options.unlisted_vl != DL_LINK_UNLISTED_IDLE)
+				return DL_LINK_NOTHING;
+		}
+		if (!sendable)
 			return DL_LINK_NOTHING;
-		goto outside;
+		out->vl = __builtin_ctz(sendable);
+		return DL_LINK_DATA;
 	}
 	stays = (a->turn == DL_LINK_TURN_LOW) & (low != 0);
 	if (__builtin_expect(a->turn == DL_LINK_TURN_LOW_MORE, 0))
@@ -185,7 +183,7 @@ dl_link_arbiter_pick_data(struct dl_link_arbiter *a, unsigned int sendable,
 			(sendable & t[DL_LINK_ARB_LOW].sends[low_at->at]); /* goes on */
 	reload = (!stays) & ((a->counter < 0) | !high);
 	side = stays | (reload & (low != 0));
-	a->counter = reload ? dl_link_arb_limit(p) : a->counter;
+	a->counter = reload ? p->limit : a->counter;
 	a->turn = stays ? a->turn : side;
 	ready = side ? low : high;
 	at = a->place[side].at;
@@ -195,18 +193,13 @@ dl_link_arbiter_pick_data(struct dl_link_arbiter *a, unsigned int sendable,
 	out->side = side;
 	out->entry = at;
 	return DL_LINK_DATA;
-outside: /* what no table entry sends */
-	if (!sendable)
-		return DL_LINK_NOTHING;
-	out->vl = __builtin_ctz(sendable);
-	return DL_LINK_DATA;
 }
 
 /* A port had nothing to send since its last packet, so also no high entry had (B5). */
 static inline void dl_link_arbiter_idle(struct dl_link_arbiter *a)
 {
 	a->turn = DL_LINK_TURN_HIGH;
-	a->counter = dl_link_arb_limit(a->program);
+	a->counter = a->program->limit;
 }
 
 /*

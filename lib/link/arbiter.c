@@ -79,8 +79,10 @@ static unsigned int compile_table(const struct dl_tables_vlarb_entry *from, unsi
 		else if (o->bad_entry == DL_LINK_BAD_ANY)
 			t->sends[e] = (1u << o->nvls) - 1;
 	}
-	fill_ready(t, 0, 1 << 8, t->ready);
-	fill_ready(t, 8, 1 << 7, t->ready_upper);
+	if (o->nvls > 1) { /* with one VL there are no tables */
+		fill_ready(t, 0, 1 << 8, t->ready);
+		fill_ready(t, 8, 1 << 7, t->ready_upper);
+	}
 	return named;
 }
 
@@ -97,6 +99,7 @@ void dl_link_arb_compile(const struct dl_tables_vlarb *arb, const struct dl_link
 	memset(out, 0, sizeof(*out));
 	out->options = *o;
 	out->high_limit = arb->high_limit;
+	out->limit = arb->high_limit * 1024;
 	if (arb->high_limit != DL_LINK_ARB_UNLIMITED)
 		out->counted[DL_LINK_ARB_HIGH] = UINT32_MAX;
 	out->enabled = (1u << o->nvls) - 1;
@@ -137,7 +140,7 @@ void dl_link_arb_undefined(uint64_t seed, uint64_t port, struct dl_tables_vlarb 
 void dl_link_arbiter_init(struct dl_link_arbiter *a, const struct dl_link_arb_program *p)
 {
 	*a = (struct dl_link_arbiter){ .program = p };
-	a->counter = dl_link_arb_limit(p);
+	a->counter = p->limit;
 }
 
 static bool same_table(const struct dl_link_arb_table *a, const struct dl_link_arb_table *b)
@@ -156,5 +159,5 @@ void dl_link_arbiter_change(struct dl_link_arbiter *a, const struct dl_link_arb_
 			a->place[side] = (struct dl_link_arb_position){ 0 };
 	if (old->high_limit != p->high_limit &&
 	    (old->high_limit == DL_LINK_ARB_UNLIMITED || p->high_limit == DL_LINK_ARB_UNLIMITED))
-		a->counter = dl_link_arb_limit(p);
+		a->counter = p->limit;
 }

@@ -52,7 +52,7 @@ static inline void dl_emu_channel_at(struct dl_emu *e, uint64_t time, enum dl_em
 static inline void dl_emu_soon(struct dl_emu *e, uint64_t time, enum dl_emu_event_kind kind,
 			       uint32_t channel)
 {
-	dl_emu_events_push_near(&e->events, time, DL_EMU_LOG_OTHER,
+	dl_emu_events_push_near(&e->events, time, DL_EMU_LOG_WAKE,
 				dl_emu_events_key(&e->events, time, kind,
 						  (uint64_t)channel << DL_EMU_EV_CHANNEL));
 }

@@ -55,6 +55,7 @@ int dl_emu_events_init(struct dl_emu_events *q, unsigned int shift)
 {
 	memset(q, 0, sizeof(*q));
 	q->after = 1;
+	q->end = UINT64_C(1) << shift;
 	q->shift = shift;
 	q->kind_at = 60 - shift;
 	q->below = (UINT64_C(1) << q->kind_at) - 1;
@@ -167,7 +168,7 @@ void dl_emu_events_push_near(struct dl_emu_events *q, uint64_t time, uint32_t lo
 	struct dl_emu_batch *b = q->served[log];
 	uint64_t *to = b->key + b->n, *first = q->at[log];
 
-	if (time >> q->shift > q->bucket || b->n == b->cap) {
+	if (time >= q->end || b->n == b->cap) {
 		push_elsewhere(q, time, log, key);
 		return;
 	}
@@ -318,6 +319,7 @@ int dl_emu_events_open(struct dl_emu_events *q, uint64_t until)
 	q->bucket = bucket;
 	q->after = bucket + 1;
 	q->base = bucket << q->shift;
+	q->end = q->after << q->shift;
 	for (uint32_t log = 0; log < DL_EMU_LOGS; log++)
 		open_log(q, log, slot);
 	q->used[slot / 64] &= ~(UINT64_C(1) << slot % 64);
@@ -351,10 +353,10 @@ void dl_emu_events_each(const struct dl_emu_events *q,
 
 uint64_t dl_emu_events_count(const struct dl_emu_events *q)
 {
-	uint64_t n = q->nfar;
+	uint64_t n = q->nfar - dl_emu_events_taken(q);
 
 	for (uint32_t log = 0; log < DL_EMU_LOGS; log++)
-		n += q->served[log]->n - (q->at[log] - q->served[log]->key);
+		n += q->served[log]->n;
 	for (uint32_t i = 0; i < DL_EMU_SLOTS; i++)
 		for (uint32_t log = 0; q->used[i / 64] >> i % 64 & 1 && log < DL_EMU_LOGS; log++)
 			n += q->slot[log][i]->n;

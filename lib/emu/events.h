@@ -60,7 +60,7 @@ struct dl_emu_far_event {
 struct dl_emu_events {
 	uint64_t *at[DL_EMU_LOGS]; /* in the bucket being served: the next ones */
 	uint64_t bucket, after;	   /* being served; the next one */
-	uint64_t base;		   /* when it begins */
+	uint64_t base, end;	   /* when it begins; when the next one does */
 	unsigned int shift;
 	unsigned int kind_at; /* in keys: 60 - shift */
 	uint64_t below;	      /* the kind: all these bits */
@@ -160,6 +160,16 @@ static inline uint64_t dl_emu_events_first(const struct dl_emu_events *q)
 static inline void dl_emu_events_take(struct dl_emu_events *q, uint32_t log)
 {
 	q->at[log]++;
+}
+
+/* Of the present bucket, how many have been taken. */
+static inline uint64_t dl_emu_events_taken(const struct dl_emu_events *q)
+{
+	uint64_t n = 0;
+
+	for (unsigned int log = 0; log < DL_EMU_LOGS; log++)
+		n += q->at[log] - q->served[log]->key;
+	return n;
 }
 
 /* The bucket of the next event; UINT64_MAX: there is none. */

@@ -130,7 +130,7 @@ HOT bool enter_books(struct dl_emu *e, struct dl_emu_link_port *q, uint32_t in, 
 		report_step(e, q, DL_EMU_STEP_ARRIVED, packet, dl_emu_vl_of(in),
 			    i->rx.free * e->terms.chunk);
 	/* Credit was advertised when the room became free: the sender may need it now. */
-	if (plain && dl_link_credit_suffices(&terms, &i->rx))
+	if (plain && (dl_link_credit_suffices(&terms, &i->rx) || !dl_link_credit_unsent(&i->rx)))
 		return true;
 	maybe_report(e, q, dl_emu_vl_of(in), plain);
 	return true;
@@ -307,7 +307,6 @@ HOT void serve_events(struct dl_emu *e, uint64_t end, enum hop_kind plain)
 
 		e->now = dl_emu_events_time(q, key);
 		e->event = key;
-		e->totals.events++;
 		if (kind == DL_EMU_EV_TAIL) {
 			dl_emu_events_take(q, DL_EMU_LOG_TAIL);
 			e->credited = e->now - 1; /* tails come before credit */
@@ -315,12 +314,12 @@ HOT void serve_events(struct dl_emu *e, uint64_t end, enum hop_kind plain)
 		} else if (kind == DL_EMU_EV_ARRIVE) {
 			take_event(e, DL_EMU_LOG_ARRIVE);
 			arrive_at_switch(e, channel, what & DL_EMU_EV_PACKET, plain);
-		} else if (kind == DL_EMU_EV_TAKE) {
-			take_event(e, DL_EMU_LOG_TAKE);
-			arrive_at_adapter(e, channel, what & DL_EMU_EV_PACKET, plain);
 		} else if (kind == DL_EMU_EV_WAKE) {
-			take_event(e, DL_EMU_LOG_OTHER);
+			take_event(e, DL_EMU_LOG_WAKE);
 			wake_port(e, dl_emu_port_of(channel), plain);
+		} else if (kind == DL_EMU_EV_TAKE) {
+			take_event(e, DL_EMU_LOG_OTHER);
+			arrive_at_adapter(e, channel, what & DL_EMU_EV_PACKET, plain);
 		} else {
 			take_event(e, DL_EMU_LOG_OTHER);
 			dispatch_rare(e, kind, what);
@@ -334,6 +333,7 @@ HOT void serve_events(struct dl_emu *e, uint64_t end, enum hop_kind plain)
 
 void dl_emu_serve(struct dl_emu *e, uint64_t end)
 {
+	e->totals.events -= dl_emu_events_taken(&e->events);
 	if (e->mode.plain == HOP_PLAIN)
 		serve_events(e, end, HOP_PLAIN);
 	else if (e->mode.plain == HOP_CHOOSY)
@@ -342,6 +342,7 @@ void dl_emu_serve(struct dl_emu *e, uint64_t end)
 		serve_events(e, end, HOP_SPEEDUP);
 	else
 		serve_events(e, end, HOP_ANY);
+	e->totals.events += dl_emu_events_taken(&e->events);
 }
 
 const struct dl_emu_handlers dl_emu_hop_handlers = {

@@ -82,7 +82,7 @@ APART void report_step(const struct dl_emu *e, const struct dl_emu_link_port *p,
 /*
  * Is a flow-control packet due for the room there is?  Asked when room becomes
  * free, and when a packet arrives: what was not worth reporting may be all that
- * the sender has left then.
+ * the sender has left then.  In plain runs there is something unsent.
  */
 HOT void maybe_report(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int vl,
 		      enum hop_kind plain)
@@ -90,7 +90,7 @@ HOT void maybe_report(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int
 	const struct dl_link_credit_rx *rx = receiver(p, vl, plain);
 	const struct dl_link_credit_terms terms = terms_of(e, plain);
 
-	if (!dl_link_credit_unsent(rx) || (!plain && p->hold & DL_EMU_DOWN))
+	if (!plain && (!dl_link_credit_unsent(rx) || p->hold & DL_EMU_DOWN))
 		return;
 	p->unreported |= 1u << vl;
 	if (p->fcp >> vl & 1)
@@ -139,9 +139,9 @@ HOT bool note_credit(struct dl_emu *e, uint32_t port, unsigned int vl, unsigned 
 }
 
 /* An event when the link is free. */
-APART void wake_later(struct dl_emu *e, struct dl_emu_link_port *p)
+HOT void wake_later(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
 {
-	if (e->c.speedup && p->sw != DL_EMU_NIL && p->waiting) /* is not asked yet */
+	if (has_speedup(e, plain) && p->sw != DL_EMU_NIL && p->waiting) /* is not asked yet */
 		e->switches[p->sw].unpaid[p->num / 64] |= UINT64_C(1) << p->num % 64;
 	if (p->wake)
 		return;
@@ -153,7 +153,7 @@ APART void wake_later(struct dl_emu *e, struct dl_emu_link_port *p)
 HOT void fcp_begun(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
 {
 	if (p->waiting | p->fcp)
-		wake_later(e, p);
+		wake_later(e, p, plain);
 	else if (!plain) /* in a plain run what has waited was sent */
 		dl_emu_note_nothing(e, p);
 }
@@ -180,16 +180,15 @@ APART void send_credit(struct dl_emu *e, struct dl_emu_link_port *p, unsigned in
 
 HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
 {
-	unsigned int v = __builtin_ctz(p->fcp), bit = p->fcp & -p->fcp;
+	unsigned int v = __builtin_ctz(p->fcp);
 	struct dl_link_credit_rx *rx = receiver(p, v, plain);
-	bool greets = !plain && p->greet & bit;
-	bool may_be_news = !plain || p->unreported & bit;
+	bool greets = !plain && p->greet >> v & 1;
+	bool may_be_news = !plain || p->unreported >> v & 1;
 	struct dl_link_fcp fcp = { 0 };
 
-	p->fcp ^= bit;
-	p->unreported &= ~bit;
+	p->fcp &= p->fcp - 1;
+	p->unreported &= ~(1u << v);
 	p->busy_until = e->now + p->fcp_time;
-	e->totals.fcps++;
 	p->fcps++;
 	/* A number that the sender knows is left out: it changes nothing, unless one got lost. */
 	if ((may_be_news && dl_link_credit_unsent(rx)) || greets || (!plain && e->mode.timers)) {
@@ -198,7 +197,7 @@ HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind pl
 		dl_link_fcp_make(greets ? DL_LINK_INITIALISE : DL_LINK_ACTIVE, v, &e->terms,
 				 &p->vl[v].tx, rx, &fcp);
 		if (greets) {
-			p->greet ^= bit;
+			p->greet ^= 1u << v;
 			e->totals.fcps_initialise++;
 		}
 		if (plain || !p->lossy || !dl_emu_loses_fcp(e, p, &fcp)) {
@@ -230,6 +229,8 @@ HOT unsigned int sendable_vls(struct dl_emu *e, struct dl_emu_link_port *p, bool
 	bool ask = has_speedup(e, plain) && p->adapter == DL_EMU_NIL;
 	unsigned int able = 0;
 
+	if (!p->waiting) /* nobody asks then */
+		__builtin_unreachable();
 	for (unsigned int vls = p->waiting; vls; vls &= vls - 1) {
 		unsigned int v = __builtin_ctz(vls);
 		struct dl_emu_vl_port *o = &p->vl[v];
@@ -291,7 +292,7 @@ HOT void to_peer(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t packet, 
 
 	pk->since = p->busy_until + p->delay; /* tail in */
 	if (p->to == DL_EMU_TO_ADAPTER) {
-		dl_emu_at(e, pk->since, DL_EMU_LOG_TAKE, DL_EMU_EV_TAKE, what);
+		dl_emu_at(e, pk->since, DL_EMU_LOG_OTHER, DL_EMU_EV_TAKE, what);
 		return;
 	}
 	if (plain || e->mode.looks_ahead)
@@ -319,11 +320,11 @@ HOT void send_packet(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t pack
 	struct dl_emu_switch *s;
 
 	if (plain == HOP_PLAIN || packet == o->head) {
-		bool last = pk->wait_next == DL_EMU_NIL;
-
 		o->head = pk->wait_next;
-		o->units = e->packets[last ? packet : pk->wait_next].units;
-		p->waiting ^= (unsigned int)last << vl;
+		if (o->head == DL_EMU_NIL)
+			p->waiting ^= 1u << vl;
+		else
+			o->units = e->packets[o->head].units;
 	} else {
 		dl_emu_unwait(e, packet);
 	}
@@ -420,16 +421,17 @@ APART void send_after_deadline(struct dl_emu *e, struct dl_emu_link_port *p)
  * Management packets come first, flow-control packets second (dl_link_arbiter_pick()).
  * What is sent is a function each (SEND_OF), so that none saves registers for another.
  */
-HOT void send_first(struct dl_emu *e, struct dl_emu_link_port *p,
+HOT void send_first(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain,
 		    void (*fcp)(struct dl_emu *e, struct dl_emu_link_port *p),
 		    void (*data)(struct dl_emu *e, struct dl_emu_link_port *p))
 {
-	if (__builtin_expect(e->now < p->busy_until, 0)) {
-		wake_later(e, p);
-		return;
-	}
-	if (e->now > p->busy_until)
+	if (e->now != p->busy_until) {
+		if (__builtin_expect(e->now < p->busy_until, 0)) {
+			wake_later(e, p, plain);
+			return;
+		}
 		dl_link_arbiter_idle(&p->arb);
+	}
 	if (__builtin_expect(e->now >= p->fcp_due, 0))
 		send_after_deadline(e, p);
 	else if (__builtin_expect(p->waiting >> DL_LINK_VL_SMP & 1, 0))
@@ -451,7 +453,7 @@ HOT void send_first(struct dl_emu *e, struct dl_emu_link_port *p,
 	}                                                                         \
 	APART void send_##name(struct dl_emu *e, struct dl_emu_link_port *p)      \
 	{                                                                         \
-		send_first(e, p, send_fcp_##name, send_data_##name);              \
+		send_first(e, p, plain, send_fcp_##name, send_data_##name);       \
 	}
 
 SEND_OF(plain, HOP_PLAIN)

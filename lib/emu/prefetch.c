@@ -89,14 +89,21 @@ EACH prefetch_take(const struct dl_emu *e, uint64_t key)
 	prefetch_line(&e->counters[dl_emu_port_of(prefetch_channel_of(e, key))]);
 }
 
+EACH prefetch_wake(const struct dl_emu *e, uint64_t key)
+{
+	prefetch_port(prefetch_port_of(e, key));
+}
+
 EACH prefetch_other(const struct dl_emu *e, uint64_t key)
 {
 	unsigned int kind = dl_emu_events_kind(&e->events, key);
 
-	if (kind == DL_EMU_EV_MESSAGE)
+	if (kind == DL_EMU_EV_TAKE)
+		prefetch_take(e, key);
+	else if (kind == DL_EMU_EV_MESSAGE)
 		prefetch_line(&e->flows[(uint32_t)key]);
-	else if (kind == DL_EMU_EV_WAKE || kind == DL_EMU_EV_DEADLINE)
-		prefetch_port(prefetch_port_of(e, key));
+	else if (kind == DL_EMU_EV_DEADLINE)
+		prefetch_wake(e, key);
 }
 
 /* ---- what that leads to -------------------------------------------------- */
@@ -127,12 +134,15 @@ EACH prefetch_adapter(const struct dl_emu *e, uint64_t key)
 	prefetch_line(&e->ports[q->peer].vl[dl_emu_vl_of(prefetch_channel_of(e, key))]);
 }
 
-EACH prefetch_message(const struct dl_emu *e, uint64_t key)
+EACH prefetch_adapter_or_message(const struct dl_emu *e, uint64_t key)
 {
 	const struct dl_emu_flow *f = &e->flows[(uint32_t)key];
 	const struct dl_emu_adapter *a;
+	unsigned int kind = dl_emu_events_kind(&e->events, key);
 
-	if (dl_emu_events_kind(&e->events, key) != DL_EMU_EV_MESSAGE)
+	if (kind == DL_EMU_EV_TAKE)
+		prefetch_adapter(e, key);
+	if (kind != DL_EMU_EV_MESSAGE)
 		return;
 	a = &e->adapters[f->adapter];
 	prefetch_port(&e->ports[a->port]);
@@ -151,12 +161,9 @@ EACH prefetch_find_way_of(const struct dl_emu *e, uint32_t in, uint32_t packet)
 	unsigned int number = prefetch_next_port(e, q, pk), vl;
 	uint32_t port;
 
-	if ((pk->flags & PLAIN_MASK) != PLAIN || !dl_emu_is_data(in) ||
-	    number - 1 >= s->nports - 1u)
+	if ((pk->flags & PLAIN_MASK) != PLAIN || !dl_emu_is_data(in) || number == DL_TABLES_NO_PORT)
 		return;
 	port = s->ports[number];
-	if (port == DL_EMU_NIL)
-		return;
 	vl = dl_emu_map_vl(s, q->num, number, pk->sl, s->vls);
 	if (vl == DL_EMU_NO_VL)
 		return;
@@ -183,14 +190,13 @@ void dl_emu_look_ahead(const struct dl_emu *e)
 	if (e->mode.large) {
 		prefetch_each(e, DL_EMU_LOG_ARRIVE, prefetch_arrive);
 		prefetch_each(e, DL_EMU_LOG_TAIL, prefetch_tail);
-		prefetch_each(e, DL_EMU_LOG_TAKE, prefetch_take);
+		prefetch_each(e, DL_EMU_LOG_WAKE, prefetch_wake);
 		prefetch_each(e, DL_EMU_LOG_OTHER, prefetch_other);
 		if (e->mode.looks_ahead)
 			prefetch_each(e, DL_EMU_LOG_ARRIVE, prefetch_output);
-		prefetch_each(e, DL_EMU_LOG_TAKE, prefetch_adapter);
 	}
 	if (e->mode.looks_ahead)
 		prefetch_each(e, DL_EMU_LOG_ARRIVE, prefetch_find_way);
 	if (e->mode.large)
-		prefetch_each(e, DL_EMU_LOG_OTHER, prefetch_message);
+		prefetch_each(e, DL_EMU_LOG_OTHER, prefetch_adapter_or_message);
 }

@@ -417,6 +417,14 @@ static bool can_look_ahead(const struct dl_emu *e)
 	return !e->mode.worms && e->c.arbitration.unlisted_vl != DL_LINK_UNLISTED_DROP;
 }
 
+/* The port with a cable to which a switch forwards, or DL_TABLES_NO_PORT. */
+static uint8_t linked_port(const struct dl_emu_switch *s, uint32_t lid)
+{
+	uint8_t port = s->lft[lid];
+
+	return port && port < s->nports && s->ports[port] != DL_EMU_NIL ? port : DL_TABLES_NO_PORT;
+}
+
 /*
  * The forwarding tables, turned round: all entries for one LID lie together.  A
  * packet goes on along a line or two of them, where tables by switch take it to
@@ -436,7 +444,8 @@ static int set_up_routes(struct dl_emu *e)
 	for (uint32_t first = 0; first < n; first += LINE)
 		for (uint32_t lid = 0; lid < e->routes.n; lid++)
 			for (uint32_t s = first; s < n && s < first + LINE; s++)
-				e->routes.at[lid * e->routes.row + s] = e->switches[s].lft[lid];
+				e->routes.at[lid * e->routes.row + s] =
+					linked_port(&e->switches[s], lid);
 	for (uint32_t i = 0; i < e->nports; i++) {
 		uint32_t peer = e->ports[i].peer;
 

@@ -47,9 +47,10 @@ enum dl_emu_event_kind {
 
 /*
  * The logs (events.h).  Arrivals at switches are looked at together when their
- * bucket is opened.
+ * bucket is opened.  A link is free again so soon, and they come so nearly in order, that
+ * nothing else should be in the way of these events.
  */
-enum dl_emu_log { DL_EMU_LOG_TAIL, DL_EMU_LOG_ARRIVE, DL_EMU_LOG_TAKE, DL_EMU_LOG_OTHER };
+enum dl_emu_log { DL_EMU_LOG_TAIL, DL_EMU_LOG_ARRIVE, DL_EMU_LOG_WAKE, DL_EMU_LOG_OTHER };
 
 /*
  * Whom an event concerns, below its kind; fewer ports take fewer bits, which

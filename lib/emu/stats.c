@@ -21,6 +21,8 @@ const struct dl_emu_totals *dl_emu_totals(struct dl_emu *e)
 		if (t->last_delivery > all->last_delivery)
 			all->last_delivery = t->last_delivery;
 	}
+	for (uint32_t i = 0; i < e->nports; i++)
+		all->fcps += e->ports[i].fcps;
 	all->in_flight = all->injected - all->delivered - all->dropped;
 	return all;
 }

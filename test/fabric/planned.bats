@@ -309,6 +309,33 @@ last() {
 		.unused_cables == []' found
 }
 
+@test "a growth where port numbers say nothing: each step has the tables of the engine" {
+	local n=0 conf=f.torus.conf step avoid forgotten=0
+
+	dateline gen 4 4 4 --scramble 18 -q -o f
+	dateline grow f.net --torus-config f.torus.conf --by 3 --columns 4 -q -o up --json >up.json
+	for ((n = 1; n <= $(jq '.steps | length' up.json); n++)); do
+		step=up/$(printf %03d "$n")
+		! jq -e ".steps[$n - 1].configuration" up.json >/dev/null || conf=up/after.torus.conf
+		avoid=
+		[[ ! -e $step.avoid ]] || avoid=--avoid=$step.avoid
+		dateline route "$step.net" --torus-config "$conf" -q ${avoid:+"$avoid"} \
+			--multicast all --earlier "up/$(printf %03d $((n - 1))).dls" -o engine.dls ||
+			[[ $? == 1 ]]
+		dateline diff "$step.dls" engine.dls
+		# Without the tables before they are others, as the step says.
+		if [[ $(jq ".steps[$n - 1].switches_forgotten" up.json) != 0 ]]; then
+			forgotten=$((forgotten + 1))
+			dateline route "$step.net" --torus-config "$conf" -q --multicast all -o cold.dls
+			fails dateline diff "$step.dls" cold.dls
+		fi
+	done
+	((forgotten))
+	[[ $(grep -c 'if the tables before were not known' up/steps.txt) == "$forgotten" ]]
+	jq -e '.steps[-1] | .switches == 112 and .switches_placed == 112' up.json
+	jq -e '[.steps[] | select(.configuration | not) | .reconnect_pairs] | max == 0' up.json
+}
+
 @test "a removal that would cut off what hangs on a switch that goes is refused" {
 	local net=$DL_TOP/conf/examples/torus-5x4x2-services.net
 

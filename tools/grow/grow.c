@@ -95,6 +95,11 @@ static void grow_print_step(const json_t *step, bool listed, FILE *to)
 			tool_int_at(step, "reconnect_pairs") ? "; until then it is not safe" :
 							       "; until then it is safe");
 	tool_print(to, step, "{*restart}    \"{}\"\n{/}");
+	if (tool_int_at(step, "switches_forgotten"))
+		tool_print(
+			to, step,
+			"  {switches_forgotten#switch/es} would get other coordinates, or none, if "
+			"the tables before were not known\n");
 	if (!tool_true_at(step, "safe"))
 		fprintf(to, "  NOT SAFE\n");
 }

@@ -51,10 +51,10 @@ static void grow_drop(struct grow_now *n)
  * switches that are there already, as GUIDs of new ones are placeholders.
  */
 static int grow_reconfigure(struct grow_walk *w, const struct dl_torus_grid *grid,
-			    const struct dl_fabric *f, struct dl_torus **out)
+			    const struct dl_fabric *f)
 {
 	const struct dl_torus_config *old = w->in->config;
-	struct dl_torus wanted = { .grid = *grid, .fabric = f }, known;
+	struct dl_torus wanted = { .grid = *grid, .fabric = f }, known, *whole = NULL;
 	uint32_t c[DL_TORUS_DIMS];
 	int err;
 
@@ -72,17 +72,18 @@ static int grow_reconfigure(struct grow_walk *w, const struct dl_torus_grid *gri
 						   w->p->all->nodes[w->p->all->switches[sw]].guid);
 		wanted.site_sw[site] = node == DL_NONE ? DL_NONE : f->nodes[node].sw;
 	}
-	err = dl_torus_recall(f, &wanted, NULL, NULL, out);
+	err = dl_torus_recall(f, &wanted, NULL, NULL, &whole);
 	for (uint32_t site = 0; !err && site < wanted.nsites; site++) {
 		dl_torus_site_coord(grid, site, c);
 		if (grow_is_new(w->p, w->p->site_sw[dl_torus_site(&w->p->large, c)]))
 			wanted.site_sw[site] = DL_NONE;
 	}
 	if (!err) {
-		known = **out;
+		known = *whole;
 		known.site_sw = wanted.site_sw;
 		err = dl_torus_describe(&known, GROW_SEEDS, &w->after);
 	}
+	dl_torus_free(whole);
 	free(wanted.site_sw);
 	if (err)
 		return err;
@@ -102,12 +103,23 @@ static int grow_discover(struct grow_walk *w, uint32_t state, struct grow_now *n
 	int err = 0;
 
 	if (!began && !w->after)
-		err = grow_reconfigure(w, grid, next->fabric, &next->torus);
+		err = grow_reconfigure(w, grid, next->fabric);
 	next->config = began ? w->in->config : w->after;
-	if (err || next->torus)
-		return err;
-	return dl_torus_discover_again(next->fabric, next->config, w->now.torus, NULL,
-				       &next->torus);
+	return err ? err :
+		     dl_torus_discover_again(next->fabric, next->config, w->now.torus, NULL,
+					     &next->torus);
+}
+
+/* Switches that would have other coordinates, or none, if the tables before were not known. */
+static int grow_count_forgotten(const struct grow_now *n, uint32_t *forgotten)
+{
+	struct dl_torus *cold = NULL;
+	int err = dl_torus_discover(n->fabric, n->config, NULL, &cold);
+
+	for (uint32_t sw = 0; sw < n->fabric->nswitches; sw++)
+		*forgotten += err || cold->sw_site[sw] != n->torus->sw_site[sw];
+	dl_torus_free(cold);
+	return err == -EINVAL ? 0 : err;
 }
 
 /* What of a list a fabric can do without; NULL of an empty one. */
@@ -499,6 +511,7 @@ static int grow_take_step(struct grow_walk *w, uint32_t n, json_t *step)
 	uint32_t was = grow_state(p, n - 1), is = grow_state(p, n);
 	bool changes = grow_grid(p, was) != grow_grid(p, is);
 	struct grow_now next = { 0 };
+	uint32_t forgotten = 0;
 	char *avoid = NULL;
 	int err = grow_fabric(p, is, &next.fabric);
 
@@ -509,16 +522,18 @@ static int grow_take_step(struct grow_walk *w, uint32_t n, json_t *step)
 	if (!err)
 		err = grow_discover(w, is, &next);
 	if (!err)
+		err = grow_count_forgotten(&next, &forgotten);
+	if (!err)
 		err = grow_route(w, avoid, &next);
 	if (!err)
 		err = grow_judge(w->now.routed.tables, next.routed.tables, step);
 	if (!err) {
 		json_object_update_new(
-			step,
-			json_pack("{s:b, s:o, s:o, s:i, s:i}", "configuration", changes, "place",
-				  grow_names(next.fabric, w->now.fabric, true), "cut_off",
-				  grow_names(w->now.fabric, next.fabric, false), "switches",
-				  next.fabric->nswitches, "switches_placed", next.torus->nplaced));
+			step, json_pack("{s:b, s:o, s:o, s:i, s:i, s:i}", "configuration", changes,
+					"place", grow_names(next.fabric, w->now.fabric, true),
+					"cut_off", grow_names(w->now.fabric, next.fabric, false),
+					"switches", next.fabric->nswitches, "switches_placed",
+					next.torus->nplaced, "switches_forgotten", forgotten));
 		grow_count_sls(w->now.routed.tables,
 			       changes ? next.routed.tables : w->now.routed.tables, step);
 		grow_moves(p, was, is, step);

@@ -50,6 +50,14 @@ whatif() {
 	count '[]' .lost
 }
 
+@test "a line of which the switch in the middle is left, which no seed names" {
+	dateline gen 5 1 1 --mesh x -q -o f
+	whatif f.net --torus-config f.torus.conf --switches 4 --exhaustive --transitions
+	count '[5,5,0]' '[.connected, .proven.accepted, .proven.lost]'
+	count 4 .classic.accepted
+	count '[5,5,5]' '.transitions | [.failures, .repairs, .both | .checked]'
+}
+
 @test "each scenario by name, as if it had happened" {
 	local sample failed connected classic rest name want unsafe
 

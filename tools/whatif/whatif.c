@@ -187,6 +187,8 @@ static int try_classic(void *context, const struct dl_log *log)
 	/* Beside proven mode, one after the other. */
 	if (c->w->transitions)
 		background_end(&c->w->route_whole);
+	if (!c->torus)
+		return 0;
 	dl_route_options_init(&options);
 	options.mode = DL_ROUTE_CLASSIC;
 	err = dl_route(c->torus, c->w->whole.config, &options, NULL, &c->routed);
@@ -273,11 +275,11 @@ static int end_classic(struct worker *k, struct background *b, struct classic *c
 	return !err && campaign_is_interrupted() ? -ECANCELED : err;
 }
 
-/* All modes, and what follows from their tables. */
-static int try_modes(struct worker *k, const struct dl_torus *t, uint64_t item)
+/* All modes, and what follows from their tables.  `cold`: coordinates are found by seeds. */
+static int try_modes(struct worker *k, const struct dl_torus *t, bool cold, uint64_t item)
 {
 	struct whatif_outcome *o = k->outcome;
-	struct classic c = { .w = k->w, .torus = t };
+	struct classic c = { .w = k->w, .torus = cold ? t : NULL };
 	struct background classic = { .run = try_classic, .context = &c };
 	struct whatif_repair repair = { .w = k->w, .out = &o->transition[WHATIF_REPAIR] };
 	struct dl_route_result proven = { 0 };
@@ -306,13 +308,27 @@ static int try_modes(struct worker *k, const struct dl_torus *t, uint64_t item)
 	return err;
 }
 
+/*
+ * Where no seed is left, a running engine has the coordinates of before; classic mode, which
+ * knows nothing of these, refuses.
+ */
+int whatif_discover(const struct whatif *w, const struct dl_fabric *f, const struct dl_log *log,
+		    bool *cold, struct dl_torus **out)
+{
+	int err = dl_torus_discover(f, w->whole.config, log, out);
+
+	*cold = err != -EINVAL;
+	return *cold ? err : dl_torus_discover_again(f, w->whole.config, w->whole.torus, log, out);
+}
+
 /* A scenario that is connected. */
 static int look_at(struct worker *k, const struct dl_fabric *f, uint64_t item)
 {
 	struct whatif_outcome *o = k->outcome;
 	const struct dl_log log = { .write = keep_reason, .context = o };
 	struct dl_torus *t = NULL;
-	int err = dl_torus_discover(f, k->w->whole.config, &log, &t);
+	bool cold;
+	int err = whatif_discover(k->w, f, &log, &cold, &t);
 
 	whatif_charge(k, WHATIF_DISCOVER);
 	if (!err && campaign_is_interrupted())
@@ -322,7 +338,7 @@ static int look_at(struct worker *k, const struct dl_fabric *f, uint64_t item)
 		/* Beyond the off-torus switches of the whole fabric. */
 		if (t->nunplaced > k->w->whole.torus->nunplaced)
 			o->unplaced = t->nunplaced - k->w->whole.torus->nunplaced;
-		err = try_modes(k, t, item);
+		err = try_modes(k, t, cold, item);
 	} else if (err != -ECANCELED && err != -ENOMEM) {
 		err = 0;
 	}

@@ -112,6 +112,13 @@ struct whatif_outcome {
 };
 
 /*
+ * The torus that is left of the whole one; `cold`: not by what was known before.  0 or a
+ * negative errno, reported.
+ */
+int whatif_discover(const struct whatif *w, const struct dl_fabric *f, const struct dl_log *log,
+		    bool *cold, struct dl_torus **out);
+
+/*
  * Route the whole fabric, if transitions are asked for; that may have failed only at
  * the end of `route_whole`, when no scenario needed it.  0 or negative errno.
  */

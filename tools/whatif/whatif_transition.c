@@ -42,7 +42,8 @@ static int whatif_route(const struct whatif *w, const struct dl_fabric *f,
 {
 	struct dl_route_options options = whatif_options(w);
 	struct dl_torus *t;
-	int err = dl_torus_discover(f, w->whole.config, NULL, &t);
+	bool cold;
+	int err = whatif_discover(w, f, NULL, &cold, &t);
 
 	if (err)
 		return err;

@@ -352,6 +352,17 @@ last() {
 	grep -q '"S_2_3_0" port 3, where the new plane .* is taken' errors
 }
 
+@test "a growth of a mesh, and of a ring that lacks a cable: new cables are as fast as others" {
+	local how
+
+	for how in '--mesh x' '--fail-link 3,1,0:+x --scramble 3'; do
+		# shellcheck disable=SC2086 # two words
+		dateline gen 4 3 1 $how -q -o f
+		dateline grow f.net --torus-config f.torus.conf --dim x --by 2 -q -o grown >steps
+		! grep SDR grown/*.net
+	done
+}
+
 @test "a growth of a snapshot keeps its mode and its ties" {
 	local how
 

@@ -146,6 +146,21 @@ static unsigned int grow_free_port(const struct grow_plan *p, const struct dl_to
 	return 0;
 }
 
+/* A new cable, like the one at a port of the same ring: ports that were free had none. */
+static int grow_connect(struct dl_fabric *f, uint32_t a, uint32_t b, uint32_t like)
+{
+	for (unsigned int end = 0; end < 2; end++) {
+		struct dl_fabric_port *port = &f->ports[end ? b : a];
+
+		port->width = f->ports[like].width;
+		port->speed = f->ports[like].speed;
+		port->vls = f->ports[like].vls;
+		port->arb_high_cap = f->ports[like].arb_high_cap;
+		port->arb_low_cap = f->ports[like].arb_low_cap;
+	}
+	return dl_fabric_connect(f, a, b);
+}
+
 /*
  * The cables that close a ring, from the last plane to the first, open; in their place
  * the column is put.  On a line it is put behind the last switch, by the port numbers
@@ -182,7 +197,8 @@ static int grow_join_column(struct grow_plan *p, const struct dl_torus *t, uint3
 		if (far != DL_NONE)
 			f->ports[far].peer = f->ports[end].peer = DL_NONE;
 		for (int k = 0; !err && k < p->request->by; k++) {
-			err = dl_fabric_connect(f, end, f->nodes[nodes[k]].first_port + num);
+			err = grow_connect(f, end, f->nodes[nodes[k]].first_port + num,
+					   grow_port(f, from, out[i]));
 			end = f->nodes[nodes[k]].first_port + out[i];
 		}
 		if (!err && far != DL_NONE)

@@ -352,6 +352,26 @@ last() {
 	grep -q '"S_2_3_0" port 3, where the new plane .* is taken' errors
 }
 
+@test "a growth of a mesh whose new corners could be leaf switches: the plan names them" {
+	local guid y
+
+	dateline gen 6 3 --mesh xy --scramble 84 -q -o f
+	dateline grow f.net --torus-config f.torus.conf --dim x --by 2 --columns 3 -q -o up \
+		--json >up.json
+	jq -e '.unplaced == ["S_7_0_0", "S_7_2_0"]' up.json
+	[[ $(tail -2 up/steps.txt | tr -d ' \n') == '"S_7_0_0""S_7_2_0"' ]]
+	# In seeds they get their coordinates.
+	for y in 0 2; do
+		guid=0xd100070${y}000000
+		printf '%s\n' next_seed "xm_link $guid 0xd100060${y}000000" \
+			"y$( ((y)) && echo m || echo p)_link $guid 0xd1000701000000" \
+			'x_dateline -7' "y_dateline -$y"
+	done >>up/after.torus.conf
+	dateline route up/005.net --torus-config up/after.torus.conf --earlier up/005.dls -o named.dls
+	dateline snapshot named.dls -q -o named
+	[[ $(grep -c '^switch [0-9]' named/dateline-torus.dump) == 24 ]]
+}
+
 @test "a growth of a mesh, and of a ring that lacks a cable: new cables are as fast as others" {
 	local how
 

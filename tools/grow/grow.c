@@ -123,8 +123,15 @@ static void grow_print(const json_t *document, FILE *to)
 		grow_print_step(step, listed, to);
 		listed = json_array_size(tool_at(step, "avoid"));
 	}
+	i = json_array_size(tool_at(document, "unplaced"));
+	if (listed || i)
+		fprintf(to, "at the end:\n");
 	if (listed)
-		fprintf(to, "at the end:\n  empty the list of what to avoid\n");
+		fprintf(to, "  empty the list of what to avoid\n");
+	if (i)
+		tool_print(to, document,
+			   "  name these in seeds of after.torus.conf: their cables alone do not "
+			   "decide their coordinates\n{*unplaced}    \"{}\"\n{/}");
 }
 
 /* Is each step safe, and does nobody have to reconnect? */

@@ -122,6 +122,21 @@ static int grow_count_forgotten(const struct grow_now *n, uint32_t *forgotten)
 	return err == -EINVAL ? 0 : err;
 }
 
+/* Switches that the plan has a place for, and whose cables do not decide it. */
+static json_t *grow_unplaced(const struct grow_plan *p, const struct dl_torus *t)
+{
+	json_t *names = json_array();
+
+	for (uint32_t i = 0; i < t->nunplaced; i++) {
+		uint32_t node = t->fabric->switches[t->unplaced[i]];
+		uint32_t there = dl_fabric_find_guid(p->all, t->fabric->nodes[node].guid);
+
+		if (p->sw_site[p->all->nodes[there].sw] != DL_NONE)
+			json_array_append_new(names, tool_json_name(t->fabric, node));
+	}
+	return names;
+}
+
 /* What of a list a fabric can do without; NULL of an empty one. */
 static int grow_resolve(const char *avoid, const struct dl_fabric *f, struct dl_route_avoided **out)
 {
@@ -581,11 +596,11 @@ int grow_steps(struct tool *tool, struct grow_plan *p, const struct tool_input *
 		grow_remove(&w, n, "avoid");
 	}
 	if (!err)
-		*out = json_pack("{s:s#, s:i, s:o, s:o, s:o}", "dim", &"xyz"[p->request->dim],
+		*out = json_pack("{s:s#, s:i, s:o, s:o, s:o, s:o}", "dim", &"xyz"[p->request->dim],
 				 (size_t)1, "by", p->request->by, "from",
 				 grow_radices(grow_grid(p, grow_state(p, 0))), "to",
 				 grow_radices(grow_grid(p, grow_state(p, p->nsteps))), "steps",
-				 steps);
+				 steps, "unplaced", grow_unplaced(p, w.now.torus));
 	else
 		json_decref(steps);
 	grow_drop(&w.now);

@@ -329,3 +329,19 @@ engine_up() {
 	run -3 dateline discover --live
 	run -3 dateline snapshot --live -o "$T/snap"
 }
+
+@test "earlier snapshots in a report: those without a time, then the oldest first" {
+	local name
+
+	dateline gen 3 3 1 -q -o t
+	for name in old another unknown; do
+		dateline route t.net --torus-config t.torus.conf -q -o "$name"
+	done
+	rm {another,unknown}/dateline-manifest.txt
+	sleep 1.1
+	dateline route t.net --torus-config t.torus.conf -q -o new
+	dateline report new --earlier new --earlier unknown --earlier old --earlier another \
+		-q -o page.html
+	same "order" <(printf '%s\n' new unknown another old new) \
+		<(grep -o '"title":"[^"]*"' page.html | cut -d'"' -f4)
+}

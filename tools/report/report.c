@@ -185,15 +185,6 @@ static int read_one(struct tool *tool, const struct tool_input_options *o, struc
 	return err ? err : report_page_init(page, in);
 }
 
-/* Those that know when they were made: the oldest first; else as they were given. */
-static int by_time(const void *a, const void *b)
-{
-	int64_t x = ((const struct report_earlier *)a)->input.snapshot.about.written;
-	int64_t y = ((const struct report_earlier *)b)->input.snapshot.about.written;
-
-	return !x || !y ? 0 : (x > y) - (x < y);
-}
-
 static int read_earlier(struct tool *tool, const struct request *r, struct inputs *in)
 {
 	struct tool_input_options o = { .net = r->input.net, .config = r->input.config };
@@ -211,9 +202,19 @@ static int read_earlier(struct tool *tool, const struct request *r, struct input
 	return err;
 }
 
+/* Those that do not know when they were made, then the oldest first; else as they were given. */
 static void sort_earlier(struct inputs *in)
 {
-	qsort(in->earlier, in->nearlier, sizeof(*in->earlier), by_time);
+	for (uint32_t i = 1; i < in->nearlier; i++) {
+		const struct report_earlier e = in->earlier[i];
+		uint32_t at = i;
+
+		for (; at && in->earlier[at - 1].input.snapshot.about.written >
+				     e.input.snapshot.about.written;
+		     at--)
+			in->earlier[at] = in->earlier[at - 1];
+		in->earlier[at] = e;
+	}
 	for (uint32_t i = 0; i < in->nearlier; i++) {
 		struct report_earlier *e = &in->earlier[i];
 

@@ -70,6 +70,8 @@ static void snapshot_check_options(const struct argp_state *state, void *to)
 
 	if (r->live && r->from)
 		argp_error(state, "--live reads the running fabric, and no snapshot");
+	if (r->from)
+		tool_refuse_port(state, &r->options);
 	r->live = !r->from;
 	if (!r->out)
 		argp_error(state, "-o DIR is needed");

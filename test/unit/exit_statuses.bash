@@ -130,6 +130,27 @@ ends 2 'proven and any-SL' /dev/null route t.net -o v.dls --avoid avoid --mode c
 # A switch is missing that thirty cables led to from each side: a long list of ports.
 "$dateline" gen 5 5 --parallel 30 --fail-switch 2,2,0 -q -o many
 ends 1 'missing: 1 switch' /dev/null discover many.net
+# A port to the running fabric, where nothing is read from it.
+while read -r command; do
+	# shellcheck disable=SC2086 # several words
+	ends 2 'C goes with --live' /dev/null $command -C mlx5_0 -P 1
+	# shellcheck disable=SC2086
+	ends 2 'P goes with --live' /dev/null $command -P 1
+done <<-END
+	discover t.net
+	coords t.net
+	hops t
+	route t.net -o v.dls
+	verify t
+	path t H_0_0_0_1 H_2_2_0_1
+	emulate t --scenario $examples/emulate-uniform.yaml
+	report t -o report.html
+	whatif t.net --switches 1
+	grow t.net -o grown
+	snapshot t -o v.dls
+END
+ends 3 'none: ' /dev/null path t --counters live -C none -P 1
+ends 3 'none: ' /dev/null report t --counters live -C none -o report.html
 # Growth.
 "$dateline" gen 7 4 1 -q -o long
 "$dateline" gen 5 4 3 -q -o g

@@ -13,6 +13,7 @@
 struct tool_input_options {
 	const char *from;		   /* netlist ("-": standard input) or snapshot */
 	bool is_live;			   /* the running fabric instead */
+	bool asks;			   /* is anything else read from it, such as counters? */
 	struct dl_live_options live;	   /* adapter, port and paths count */
 	const char *net, *psl;		   /* beside a snapshot */
 	const char *config;		   /* torus-2QoS.conf */
@@ -24,6 +25,9 @@ struct tool_input_options {
 	const char *names; /* node name map */
 	bool include;	   /* may the netlist include files? */
 };
+
+/* What reads nothing from the running fabric: argp_error() if a port to it is given. */
+void tool_refuse_port(const struct argp_state *state, const struct dl_live_options *live);
 
 /*
  * The settings of a struct tool_input_options, but for `from`: for commands

@@ -134,6 +134,13 @@ static void take_argument(const struct argp_state *state, const char *text)
 	options_set(state, s, p->to, "", text);
 }
 
+void tool_refuse_port(const struct argp_state *state, const struct dl_live_options *live)
+{
+	if (live->ca || live->port)
+		argp_error(state, "-%c goes with --live: nothing is read from the running fabric",
+			   live->ca ? 'C' : 'P');
+}
+
 static void options_finish(const struct argp_state *state)
 {
 	const struct parsing *p = state->input;
@@ -147,6 +154,8 @@ static void options_finish(const struct argp_state *state)
 		argp_error(state, "which %s?", s[p->nargs].name);
 	if (p->usage->check)
 		p->usage->check(state, p->to);
+	if (p->input && !p->input->is_live && !p->input->asks)
+		tool_refuse_port(state, &p->input->live);
 }
 
 static error_t options_parse(int key, char *arg, struct argp_state *state)

@@ -66,11 +66,12 @@ static const struct dl_setting args[] = { { "snapshot", DL_SETTING_BORROW, MEMBE
 
 static void path_check_options(const struct argp_state *state, void *to)
 {
-	const struct path_request *r = to;
+	struct path_request *r = to;
 	const char *limit =
 		tool_first_given(state, "max-errors max-recoveries max-downs ring-share");
 	bool named = r->job || r->through || r->jobs;
 
+	r->input.asks = path_asks(r->counters) || path_asks(r->earlier);
 	if (named && r->from)
 		argp_error(state, "--job, --jobs and --through take no end ports");
 	if (r->jobs && (r->job || !r->through == !r->counters))

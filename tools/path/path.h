@@ -3,6 +3,7 @@
 #ifndef TOOL_PATH_H
 #define TOOL_PATH_H
 
+#include <string.h>
 #include <time.h>
 
 #include "tools/common/find.h"
@@ -26,6 +27,12 @@ struct path_request {
 	uint8_t sl;    /* or PATH_SL */
 	uint32_t top;
 };
+
+/* Are counters (a file, "live" or NULL) to be read from the running fabric? */
+static inline bool path_asks(const char *counters)
+{
+	return counters && !strcmp(counters, "live");
+}
 
 /*
  * Documents, whose key "delivered" says whether all packets arrive: the paths

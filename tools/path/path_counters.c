@@ -76,7 +76,7 @@ static int counters_read_one(const struct tool *tool, const struct path_request 
 	struct stat st;
 
 	*when = time(NULL);
-	if (strcmp(from, "live")) {
+	if (!path_asks(from)) {
 		*when = stat(from, &st) ? 0 : st.st_mtime;
 		return dl_live_counters_read(from, f, &tool->log, out);
 	}

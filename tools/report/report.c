@@ -37,8 +37,9 @@ static const struct dl_setting options[] = {
 
 static void need_output(const struct argp_state *state, void *to)
 {
-	const struct request *r = to;
+	struct request *r = to;
 
+	r->input.asks = path_asks(r->counters);
 	if (!r->out)
 		argp_error(state, "-o FILE is needed");
 }

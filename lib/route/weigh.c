@@ -89,7 +89,7 @@ struct weigh {
 	double *held;	    /* of each buffer, by the port that sends there */
 	double rest;	    /* the busiest of all other hops */
 	double limit;	    /* no plan with a busier channel is used */
-	double enough;	    /* nor one that uses slow cables and costs more, */
+	double enough;	    /* nor, in place of one without slow cables, one that costs more */
 	double enough_fifo; /* or has a larger first sum */
 	bool *among;	    /* by port: those of adapters, which send to each other */
 	uint32_t *busiest;  /* by ring of a dimension: the hop to take out, or DL_NONE */
@@ -248,11 +248,12 @@ static int weigh_try(struct weigh *w, struct weigh_plan *plan, struct weigh_plan
 	int err = weigh_trial(w, plan);
 	double enough = plan->slow ? plan->cost : GAIN * plan->cost;
 	double enough_fifo = plan->slow ? plan->fifo : FIFO_GAIN * plan->fifo;
-	bool gains = (plan->cost <= GAIN * best->cost && plan->fifo <= FIFO_GAIN * best->fifo) ||
-		     (plan->cost < best->cost && plan->held <= best->held * EQUAL);
+	bool spares = plan->cost <= w->enough && plan->fifo <= w->enough_fifo;
+	bool gains = plan->cost <= GAIN * best->cost && plan->fifo <= FIFO_GAIN * best->fifo;
+	bool less = plan->cost < best->cost && plan->held <= best->held * EQUAL;
 	bool better = plan->load <= w->limit &&
 		      (bounds ? plan->cost <= best->cost * EQUAL || plan->load < w->limit :
-				gains && plan->cost <= w->enough && plan->fifo <= w->enough_fifo);
+				(spares && (gains || less)) || (less && best->slow));
 
 	if (bounds && plan->load < w->limit)
 		w->limit = plan->load;

@@ -306,6 +306,15 @@ static bool is_any_sick(const struct sim *sim)
 	return false;
 }
 
+/* Nobody waits for one whose LID a liar has: it may be out of reach for as long as its lease. */
+static bool is_any_keyed(const struct sim *sim)
+{
+	for (uint32_t i = 0; i < sim->nnodes; i++)
+		if (sim->nodes[i].is_keyed)
+			return true;
+	return false;
+}
+
 /* Has the master finished a sweep since the last change, and does all work? */
 static bool is_settled(struct sim *sim, uint64_t *bad, char *example, size_t size)
 {
@@ -357,7 +366,7 @@ static bool settle(struct sim *sim)
 	if ((good || sim->o.promises) && !is_any_sick(sim))
 		sim_client_check(sim, well, QUERY_BOUND);
 	sim_log_flush(sim, true);
-	joined = all_joined(sim, find_master(sim)) && !is_any_sick(sim);
+	joined = all_joined(sim, find_master(sim)) && !is_any_sick(sim) && !is_any_keyed(sim);
 	if (good)
 		sim_judge_verify(sim, joined);
 	if (good && sim->o.promises)

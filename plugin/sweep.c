@@ -35,16 +35,21 @@ uint32_t dl_sweep_lid_limit(const struct dl_fabric *f)
 /* The top of more than half of the switches, if any: some may lie, or have lost their tables. */
 static uint32_t sweep_held_top(const struct dl_engine *e)
 {
-	uint32_t top = 0, lead = 0, of_all = 0;
+	uint32_t top = 0, lead = 0, votes = 0, n = 0;
 
 	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw)) {
+		uint32_t held = dl_recall_top(sw);
+
 		if (!lead)
-			top = dl_recall_top(sw);
-		lead += dl_recall_top(sw) == top ? 1 : -1;
+			top = held;
+		lead += held == top ? 1 : -1;
 	}
-	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw))
-		of_all += dl_recall_top(sw) == top ? 1 : -1;
-	return (int32_t)of_all > 0 ? top : 0;
+	/* No other can have more than half; has this one? */
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw)) {
+		votes += dl_recall_top(sw) == top;
+		n++;
+	}
+	return 2 * votes > n ? top : 0;
 }
 
 /*

@@ -27,18 +27,19 @@ struct dl_arena_block {
 	alignas(max_align_t) char bytes[];
 };
 
-static struct dl_arena_block *add_block(struct dl_arena *a, size_t bytes)
+static struct dl_arena_block *add_block(struct dl_arena *a, size_t bytes, bool zero)
 {
 	size_t size = bytes > BLOCK ? bytes : BLOCK;
 	/* Large ones come from the kernel: zeros that need not be written. */
-	struct dl_arena_block *b = size > BLOCK ? calloc(1, sizeof(*b) + size) :
-						  malloc(sizeof(*b) + size);
+	struct dl_arena_block *b;
 
+	zero = zero && size > BLOCK;
+	b = zero ? calloc(1, sizeof(*b) + size) : malloc(sizeof(*b) + size);
 	if (!b)
 		return NULL;
 	b->size = size;
 	b->used = 0;
-	b->zero = size > BLOCK;
+	b->zero = zero;
 	b->before = a->last;
 	a->last = b;
 	return b;
@@ -56,7 +57,7 @@ static void *arena_take(struct dl_arena *a, size_t bytes, bool zero)
 	if (a->limit && bytes > a->limit - a->used)
 		return NULL;
 	if (!b || bytes > b->size - b->used)
-		b = add_block(a, bytes);
+		b = add_block(a, bytes, zero);
 	if (!b)
 		return NULL;
 	piece = b->bytes + b->used;

@@ -213,6 +213,7 @@ HOT void tail_sent(struct dl_emu *e, uint32_t port, uint32_t in, enum hop_kind p
 	struct dl_emu_link_port *p = &e->ports[port], *q;
 	unsigned int vl = dl_emu_vl_of(in);
 	struct dl_emu_switch *s = NULL;
+	bool asked = false;
 
 	p->hold &= ~DL_EMU_SENDING;
 	if (p->adapter != DL_EMU_NIL) {
@@ -239,13 +240,16 @@ HOT void tail_sent(struct dl_emu *e, uint32_t port, uint32_t in, enum hop_kind p
 	if (has_voqs(e, plain))
 		dl_emu_voq_sent(e, in, dl_emu_channel(port, p->sending_vl));
 	if (has_speedup(e, plain)) {
-		if (others_blocked(s, p, true))
+		if (others_blocked(s, p)) {
+			asked = p->waiting; /* with the others */
 			dl_emu_wake_outputs(e, s);
-		else if (e->now >= p->busy_until)
+		} else if (e->now >= p->busy_until) {
 			forget_blocked(s, p);
+		}
 		s->freed = 0;
 	}
-	transmit_if_free(e, p, plain);
+	if (!asked)
+		transmit_if_free(e, p, plain);
 }
 
 /* ---- events ------------------------------------------------------------- */

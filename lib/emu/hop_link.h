@@ -216,32 +216,61 @@ HOT void send_fcp(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind pl
 
 /* ---- the sender's side -------------------------------------------------- */
 
-/* With a speedup: an input that passes on as many packets as it can. */
-HOT bool is_busy(const struct dl_emu *e, uint32_t packet)
+/* With a speedup: the first of a queue whose input can pass on one packet more, or NIL. */
+HOT uint32_t first_free(const struct dl_emu *e, uint32_t packet)
 {
-	return e->ports[dl_emu_port_of(e->packets[packet].in)].readers >= e->c.speedup;
+	while (packet != DL_EMU_NIL &&
+	       e->ports[dl_emu_port_of(e->packets[packet].in)].readers >= e->c.speedup)
+		packet = e->packets[packet].wait_next;
+	return packet;
 }
 
-/* The data VLs whose first packet has credit.  `busy`: with a speedup, is its input busy? */
-HOT unsigned int sendable_vls(struct dl_emu *e, struct dl_emu_link_port *p, bool *busy,
-			      enum hop_kind plain)
+/*
+ * The data VLs whose first packet has credit; with a speedup, `chosen` are those packets,
+ * and `*ready` the VLs that have one.
+ */
+HOT unsigned int sendable_vls(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t *chosen,
+			      unsigned int *ready, enum hop_kind plain)
 {
-	bool ask = has_speedup(e, plain) && p->adapter == DL_EMU_NIL;
 	unsigned int able = 0;
 
 	if (!p->waiting) /* nobody asks then */
 		__builtin_unreachable();
+	*ready = p->waiting;
 	for (unsigned int vls = p->waiting; vls; vls &= vls - 1) {
 		unsigned int v = __builtin_ctz(vls);
 		struct dl_emu_vl_port *o = &p->vl[v];
+		uint32_t units = o->units;
 
-		*busy |= ask && is_busy(e, o->head);
+		if (has_speedup(e, plain)) {
+			chosen[v] = p->adapter == DL_EMU_NIL ? first_free(e, o->head) : o->head;
+			if (chosen[v] == DL_EMU_NIL) {
+				*ready ^= 1u << v;
+				continue;
+			}
+			units = e->packets[chosen[v]].units;
+		}
 		dl_emu_see_credit(e, o);
-		able |= (unsigned int)dl_link_credit_may_send(&o->tx, o->units) << v;
+		able |= (unsigned int)dl_link_credit_may_send(&o->tx, units) << v;
 	}
-	if (__builtin_expect(able != p->waiting, 0) && !*busy)
-		dl_emu_wait_for_credit(e, p, p->waiting & ~able);
+	if (__builtin_expect(able != *ready, 0))
+		dl_emu_wait_for_credit(e, p, *ready & ~able);
 	return able;
+}
+
+/*
+ * With a speedup: an output has packets, and sends none.  What may help it?  A VL
+ * all of whose inputs are busy needs one that is free; another one's first packet
+ * lacks credit, and a smaller one behind it may go once the input of the first is
+ * busy.
+ */
+HOT void note_blocked(struct dl_emu *e, const struct dl_emu_link_port *p, unsigned int ready)
+{
+	struct dl_emu_switch *s = &e->switches[p->sw];
+	uint64_t bit = UINT64_C(1) << p->num % 64;
+
+	s->unpaid[p->num / 64] |= ready ? bit : 0;
+	s->crossed[p->num / 64] |= p->waiting & ~ready ? bit : 0;
 }
 
 /* With a speedup: an output is asked, and need not be waken for what was before. */
@@ -252,14 +281,14 @@ HOT void forget_blocked(struct dl_emu_switch *s, const struct dl_emu_link_port *
 }
 
 /* With a speedup: are there outputs that may send now, beside one that is asked itself? */
-HOT bool others_blocked(const struct dl_emu_switch *s, const struct dl_emu_link_port *p, bool freed)
+HOT bool others_blocked(const struct dl_emu_switch *s, const struct dl_emu_link_port *p)
 {
 	uint64_t bit = UINT64_C(1) << p->num % 64, left = 0;
 
 	if (__builtin_expect(s->nports <= 64, 1))
-		return (s->unpaid[0] | (freed ? s->crossed[0] : 0)) & ~bit;
+		return (s->unpaid[0] | (s->freed ? s->crossed[0] : 0)) & ~bit;
 	for (unsigned int w = 0; w * 64 < s->nports; w++)
-		left |= (s->unpaid[w] | (freed ? s->crossed[w] : 0)) &
+		left |= (s->unpaid[w] | (s->freed ? s->crossed[w] : 0)) &
 			~(w == p->num / 64u ? bit : 0);
 	return left;
 }
@@ -368,8 +397,10 @@ HOT void send_packet(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t pack
 	if (has_speedup(e, plain) && p->adapter == DL_EMU_NIL) {
 		s = &e->switches[p->sw];
 		forget_blocked(s, p);
+		if (s->freed && e->ports[s->freed - 1].readers >= e->c.speedup)
+			s->freed = 0; /* it is busy again */
 		/* Packets of an input that is busy now let others of their queues pass. */
-		if (others_blocked(s, p, s->freed))
+		if (others_blocked(s, p))
 			dl_emu_wake_outputs(e, s);
 	}
 }
@@ -378,22 +409,20 @@ HOT void send_packet(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t pack
 HOT void send_data(struct dl_emu *e, struct dl_emu_link_port *p, enum hop_kind plain)
 {
 	uint32_t chosen[DL_EMU_VLS], packet, data;
-	bool choosy = (!plain || plain == HOP_CHOOSY) && e->mode.choosy, busy = false;
-	/* Mostly the first packets of its queues may go. */
-	bool heads = !choosy || (plain && has_speedup(e, plain) && !p->sl_turn.table);
-	unsigned int able = heads ? sendable_vls(e, p, &busy, plain) : 0;
+	bool choosy = (!plain || plain == HOP_CHOOSY) && e->mode.choosy;
+	bool quick = !choosy || (plain && has_speedup(e, plain) && !p->sl_turn.table);
+	bool heads = quick && !has_speedup(e, plain);
+	unsigned int able, ready;
 	struct dl_link_pick pick;
 
-	if (!heads || busy) {
-		heads = false;
-		able = dl_emu_choose(e, p, chosen);
-	}
+	able = quick ? sendable_vls(e, p, chosen, &ready, plain) :
+		       dl_emu_choose(e, p, chosen, &ready);
 	if (!plain && p->unheard) /* the link is not active yet */
 		able = 0;
 	if (dl_link_arbiter_pick_data(&p->arb, able, &pick) == DL_LINK_NOTHING) {
 		dl_emu_note_starved(e, p);
 		if (has_speedup(e, plain) && p->sw != DL_EMU_NIL)
-			dl_emu_note_blocked(e, p, heads ? NULL : chosen);
+			note_blocked(e, p, ready);
 		return;
 	}
 	dl_emu_note_idle(e, p);

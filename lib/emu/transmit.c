@@ -264,7 +264,7 @@ static uint32_t next_candidate(const struct dl_emu *e, uint32_t out, unsigned in
 
 /* The data VLs that can send where that may not be their first packet. */
 static unsigned int choose_of(struct dl_emu *e, struct dl_emu_link_port *p, unsigned int sls,
-			      uint32_t *packet)
+			      uint32_t *packet, unsigned int *ready)
 {
 	unsigned int able = 0;
 
@@ -275,6 +275,7 @@ static unsigned int choose_of(struct dl_emu *e, struct dl_emu_link_port *p, unsi
 		packet[v] = next_candidate(e, dl_emu_channel(p->number, v), sls);
 		if (packet[v] == DL_EMU_NIL)
 			continue;
+		*ready |= 1u << v;
 		dl_emu_see_credit(e, o);
 		if (dl_link_credit_may_send(&o->tx, e->packets[packet[v]].units))
 			able |= 1u << v;
@@ -284,19 +285,25 @@ static unsigned int choose_of(struct dl_emu *e, struct dl_emu_link_port *p, unsi
 	return able;
 }
 
-/* With an SL table: of the SLs that have a packet that could go, the one whose turn it is. */
-unsigned int dl_emu_choose(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t *packet)
+/*
+ * With an SL table: of the SLs that have a packet that could go, the one whose turn it is.
+ * `*ready`: VLs with a packet whose input could pass it on.
+ */
+unsigned int dl_emu_choose(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t *packet,
+			   unsigned int *ready)
 {
 	unsigned int able = 0, sl;
 
+	*ready = 0;
 	if (!p->sl_turn.table)
-		return choose_of(e, p, UINT_MAX, packet);
+		return choose_of(e, p, UINT_MAX, packet, ready);
 	for (sl = 0; sl < DL_EMU_SLS; sl++)
-		for (unsigned int vls = choose_of(e, p, 1u << sl, packet); vls; vls &= vls - 1)
+		for (unsigned int vls = choose_of(e, p, 1u << sl, packet, ready); vls;
+		     vls &= vls - 1)
 			if (dl_link_arb_sends(p->arb.program, __builtin_ctz(vls)))
 				able |= 1u << sl;
 	sl = dl_emu_sl_turn_pick(&p->sl_turn, able);
-	return sl == DL_EMU_SLS ? 0 : choose_of(e, p, 1u << sl, packet);
+	return sl == DL_EMU_SLS ? 0 : choose_of(e, p, 1u << sl, packet, ready);
 }
 
 /*
@@ -345,31 +352,14 @@ uint64_t dl_emu_worm_sent(struct dl_emu *e, const struct dl_emu_pkt *pk, uint64_
 	return pk->bytes ? time : dl_emu_rate_time(e->ports[dl_emu_port_of(pk->out)].rate, 1);
 }
 
-/*
- * With a speedup: an output has packets, and sends none.  What may help it?  A VL
- * all of whose inputs are busy needs one that is free; another one's first packet
- * lacks credit, and a smaller one behind it may go once the input of the first is
- * busy.  `chosen`: NULL for the first packets.
- */
-void dl_emu_note_blocked(struct dl_emu *e, const struct dl_emu_link_port *p, const uint32_t *chosen)
+/* Is an input free now, and does a packet of it wait for this output? */
+static bool can_serve(const struct dl_emu *e, const struct dl_emu_switch *s,
+		      const struct dl_emu_link_port *out)
 {
-	struct dl_emu_switch *s = &e->switches[p->sw];
-	uint64_t bit = UINT64_C(1) << p->num % 64;
-
-	for (unsigned int vls = p->waiting; vls; vls &= vls - 1) {
-		bool paid = chosen && chosen[__builtin_ctz(vls)] == DL_EMU_NIL;
-
-		*(paid ? &s->crossed[p->num / 64] : &s->unpaid[p->num / 64]) |= bit;
-	}
-}
-
-/* Does a packet of this input wait for an output? */
-static bool waits_for(const struct dl_emu *e, const struct dl_emu_link_port *out, uint32_t input)
-{
-	for (unsigned int vls = out->waiting; vls; vls &= vls - 1)
+	for (unsigned int vls = s->freed ? out->waiting : 0; vls; vls &= vls - 1)
 		for (uint32_t q = out->vl[__builtin_ctz(vls)].head; q != DL_EMU_NIL;
 		     q = e->packets[q].wait_next)
-			if (dl_emu_port_of(e->packets[q].in) == input)
+			if (dl_emu_port_of(e->packets[q].in) == s->freed - 1)
 				return true;
 	return false;
 }
@@ -388,8 +378,7 @@ void dl_emu_wake_outputs(struct dl_emu *e, struct dl_emu_switch *s)
 				&e->ports[s->ports[64 * w + __builtin_ctzll(left)]];
 
 			if (e->now < p->busy_until ||
-			    (!(s->unpaid[w] & bit) && e->now < p->fcp_due &&
-			     !waits_for(e, p, s->freed - 1)))
+			    (!(s->unpaid[w] & bit) && e->now < p->fcp_due && !can_serve(e, s, p)))
 				continue;
 			s->unpaid[w] &= ~bit;
 			s->crossed[w] &= ~bit;

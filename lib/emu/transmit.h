@@ -16,13 +16,12 @@ void dl_emu_wait_for_credit(struct dl_emu *e, struct dl_emu_link_port *p, unsign
 void dl_emu_credit(struct dl_emu *e, uint32_t channel, uint32_t record);
 void dl_emu_deadline(struct dl_emu *e, uint32_t port);
 void dl_emu_report_later(struct dl_emu *e, struct dl_emu_link_port *p);
-unsigned int dl_emu_choose(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t *packet);
+unsigned int dl_emu_choose(struct dl_emu *e, struct dl_emu_link_port *p, uint32_t *packet,
+			   unsigned int *ready);
 uint64_t dl_emu_worm_sent(struct dl_emu *e, const struct dl_emu_pkt *pk, uint64_t time);
 void dl_emu_mark(struct dl_emu *e, const struct dl_emu_link_port *p, uint32_t packet);
 void dl_emu_damage(struct dl_emu *e, const struct dl_emu_link_port *p, struct dl_emu_pkt *pk,
 		   struct dl_emu_vl_port *o);
-void dl_emu_note_blocked(struct dl_emu *e, const struct dl_emu_link_port *p,
-			 const uint32_t *chosen);
 void dl_emu_wake_outputs(struct dl_emu *e, struct dl_emu_switch *s);
 
 /* Packets wait, and none can be sent. */

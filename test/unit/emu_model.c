@@ -63,6 +63,21 @@ static void draw_congestion(struct draw *d, struct dl_emu_congestion *c)
 		c->table[i] = i * draw_below(d, 500000);
 }
 
+/* Of switches: of all SLs, in any order, some of them twice. */
+static const struct dl_emu_sl_table *draw_sl_table(struct draw *d)
+{
+	static struct dl_emu_sl_table table;
+
+	table.n = 0;
+	for (unsigned int i = 0; i < 32; i++)
+		if (i < 16 || draw_one_in(d, 8))
+			table.entry[table.n++] = (struct dl_emu_sl_entry){
+				i * 5 % 16,
+				draw_one_in(d, 4) && i > 15 ? 0 : 1 + draw_below(d, 5000)
+			};
+	return &table;
+}
+
 static void draw_fixture(struct draw *d, struct emu_fixture *w)
 {
 	uint32_t radix[3];
@@ -80,6 +95,8 @@ static void draw_fixture(struct draw *d, struct emu_fixture *w)
 	if (w->c.switching != DL_EMU_WORMHOLE && draw_below(d, 2))
 		w->c.queues = DL_EMU_VOQ;
 	w->c.speedup = draw_below(d, 3);
+	if (draw_one_in(d, 3))
+		w->c.switch_sl_table = draw_sl_table(d);
 	w->c.check_ps = 0;
 	w->c.flow_control = draw_below(d, 2);
 	w->c.switch_latency_ps = draw_below(d, 200000);

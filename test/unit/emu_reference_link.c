@@ -2,6 +2,7 @@
 /* The emulator's reference model: a link, both ends; see emu_reference.c. */
 #include "config.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -141,16 +142,17 @@ void emu_ref_take_credit(struct model *t, const struct soon *s)
 		emu_ref_transmit(t, s->who / VLS);
 }
 
-/* Which of those that wait for a channel can go, as far as inputs go; or -1. */
-static int candidate(struct model *t, const struct channel *c)
+/* Which of those that wait for a channel, with these SLs, can go as far as inputs go; or -1. */
+static int candidate(struct model *t, const struct channel *c, unsigned int sls)
 {
 	for (unsigned int i = 0; i < c->waiting.n; i++) {
 		uint32_t in = t->packets[c->waiting.packet[i]].in;
 
 		if (c->owner != NOBODY && (i || in != c->owner))
 			return -1;
-		if (!t->w->c.speedup || !is_switch(t, in / VLS) ||
-		    t->ports[in / VLS].readers < t->w->c.speedup)
+		if (sls >> t->packets[c->waiting.packet[i]].sl & 1 &&
+		    (!t->w->c.speedup || !is_switch(t, in / VLS) ||
+		     t->ports[in / VLS].readers < t->w->c.speedup))
 			return i;
 	}
 	return -1;
@@ -244,20 +246,60 @@ static void send(struct model *t, uint32_t port, unsigned int vl, unsigned int a
 		emu_ref_transmit(t, node_of(t, port)->first_port + i);
 }
 
-/* What can be sent by each VL: which of its queue, or -1. */
-static unsigned int find_able(struct model *t, const struct port *p, int at[VLS])
+/* What can be sent by each VL and these SLs: which of its queue, or -1. */
+static unsigned int find_able(struct model *t, const struct port *p, unsigned int sls, int at[VLS])
 {
 	unsigned int able = 0;
 
 	for (unsigned int vl = 0; vl < VLS; vl++) {
 		const struct channel *c = &p->vl[vl];
 
-		at[vl] = candidate(t, c);
+		at[vl] = candidate(t, c, sls);
 		if (at[vl] >= 0 &&
 		    c->sent + units(t, t->packets[c->waiting.packet[at[vl]]].bytes) <= c->limit)
 			able |= 1u << vl;
 	}
 	return able;
+}
+
+static const struct dl_emu_sl_table *sl_table(struct model *t, uint32_t port)
+{
+	return is_switch(t, port) ? t->w->c.switch_sl_table : NULL;
+}
+
+/* The SL whose turn it is at a switch's port, of those that the arbiter could send; or -1. */
+static int turn_of(struct model *t, uint32_t port)
+{
+	const struct dl_emu_sl_table *table = sl_table(t, port);
+	struct port *p = &t->ports[port];
+	int at[VLS];
+
+	for (unsigned int i = 0; i < table->n; i++) {
+		unsigned int entry = (p->sl_entry + i) % table->n;
+		unsigned int sl = table->entry[entry].sl;
+		unsigned int able = find_able(t, p, 1u << sl, at);
+
+		for (unsigned int vl = 0; vl < VLS; vl++)
+			if (!dl_link_arb_sends(&p->program, vl))
+				able &= ~(1u << vl);
+		if (!able || !table->entry[entry].weight)
+			continue;
+		if (i || !p->sl_live)
+			p->sl_left = table->entry[entry].weight;
+		p->sl_entry = entry;
+		p->sl_live = true;
+		return sl;
+	}
+	return -1;
+}
+
+static void charge_turn(struct port *p, const struct dl_emu_sl_table *table, int64_t bytes)
+{
+	p->sl_left -= bytes ? bytes : 1;
+	if (p->sl_left > 0)
+		return;
+	p->sl_live = false;
+	p->sl_entry = (p->sl_entry + 1) % table->n;
 }
 
 static bool is_wanted(const struct port *p)
@@ -271,12 +313,15 @@ static bool is_wanted(const struct port *p)
 
 void emu_ref_transmit(struct model *t, uint32_t port)
 {
+	const struct dl_emu_sl_table *table = sl_table(t, port);
 	struct port *p = &t->ports[port];
 	struct dl_link_pick pick;
 	int at[VLS];
 
 	while (is_wanted(p)) {
+		const struct packet *pk;
 		unsigned int able;
+		int sl;
 
 		if (t->now < p->busy_until) {
 			if (!p->wake)
@@ -292,15 +337,17 @@ void emu_ref_transmit(struct model *t, uint32_t port)
 			tell(t, port);
 			continue;
 		}
-		able = find_able(t, p, at);
+		sl = table ? turn_of(t, port) : 0;
+		able = sl < 0 ? 0 : find_able(t, p, table ? 1u << sl : UINT_MAX, at);
 		if (p->unheard)
 			able = 0;
 		if (dl_link_arbiter_pick(&p->arb, false, false, able, &pick) != DL_LINK_DATA)
 			return;
+		pk = &t->packets[p->vl[pick.vl].waiting.packet[at[pick.vl]]];
 		/* Without the two bytes of the VCRC, which LRH:PktLen does not count. */
-		dl_link_arbiter_charge(
-			&p->arb, &pick,
-			t->packets[p->vl[pick.vl].waiting.packet[at[pick.vl]]].bytes - 2, NULL);
+		dl_link_arbiter_charge(&p->arb, &pick, pk->bytes - 2, NULL);
+		if (table)
+			charge_turn(p, table, has_worms(t) ? pk->bytes : pk->data);
 		send(t, port, pick.vl, at[pick.vl]);
 	}
 }

@@ -94,6 +94,10 @@ struct port {
 	uint64_t delay;
 	uint32_t fcp_loss, fcp_corrupt, damage; /* millionths */
 	struct dl_random random;
+	/* Switches with an SL table: the entry, what it has left, and whether it is in use. */
+	unsigned int sl_entry;
+	int64_t sl_left;
+	bool sl_live;
 	/* Adapters: flows, and the places in front of the link. */
 	int flow, ack_flow;
 	uint64_t tickets;

@@ -40,7 +40,7 @@ rooms_HEADERS = \
 	include/dateline/verify.h
 libdateline_la_SOURCES =
 libdateline_la_LIBADD = libdllink.la libdllive.la libdlread.la libdlroute.la -lm
-libdateline_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -Wl,-Bsymbolic-functions \
+libdateline_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
 	-Wl,--version-script=$(srcdir)/lib/dateline.map
 EXTRA_libdateline_la_DEPENDENCIES = $(srcdir)/lib/dateline.map
 EXTRA_DIST += lib/dateline.map

@@ -279,7 +279,7 @@ static int turn_of(struct model *t, uint32_t port)
 		unsigned int sl = table->entry[entry].sl;
 		unsigned int able = find_able(t, p, 1u << sl, at);
 
-		for (unsigned int vl = 0; vl < VLS; vl++)
+		for (unsigned int vl = 0; vl < DL_LINK_VL_SMP; vl++)
 			if (!dl_link_arb_sends(&p->program, vl))
 				able &= ~(1u << vl);
 		if (!able || !table->entry[entry].weight)

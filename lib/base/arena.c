@@ -30,9 +30,9 @@ struct dl_arena_block {
 static struct dl_arena_block *add_block(struct dl_arena *a, size_t bytes, bool zero)
 {
 	size_t size = bytes > BLOCK ? bytes : BLOCK;
-	/* Large ones come from the kernel: zeros that need not be written. */
 	struct dl_arena_block *b;
 
+	/* Large ones come from the kernel: zeros that need not be written. */
 	zero = zero && size > BLOCK;
 	b = zero ? calloc(1, sizeof(*b) + size) : malloc(sizeof(*b) + size);
 	if (!b)

@@ -211,7 +211,7 @@ clients_answered() {
 			round++
 			for (pair in pairs)
 				if (last[pair] < round && !(pair in announced)) {
-					print pair ": no answer in round " round
+					print pair ": no answer in round " round ", " $2
 					failed = 1
 				}
 		}

@@ -384,6 +384,50 @@ static bool leads_to_liar(const struct sim *sim, const struct sim_port *p)
 	return p->peer != DL_NONE && sim->nodes[sim->ports[p->peer].node].lied;
 }
 
+/* Is there a ring of switches behind one?  Each is marked with that from which it was reached. */
+static bool finds_ring(const struct sim *sim, uint32_t *came, uint32_t node)
+{
+	const struct sim_node *s = &sim->nodes[node];
+
+	for (unsigned int o = 1; o <= s->nports; o++) {
+		uint32_t peer = sim->ports[s->first + o].peer, next;
+
+		if (peer == DL_NONE ||
+		    (!sim->judge->carrying[s->first + o] && !sim->judge->carrying[peer]))
+			continue;
+		next = sim->ports[peer].node;
+		if (!sim->nodes[next].is_switch || next == came[node] || came[next] == node)
+			continue;
+		if (came[next] != DL_NONE)
+			return true;
+		came[next] = node;
+		if (finds_ring(sim, came, next))
+			return true;
+	}
+	return false;
+}
+
+/* Nothing comes back from a tree of switches, so that no ring waits there, whatever the VLs. */
+static bool is_tree(const struct sim *sim, uint32_t root, uint32_t without)
+{
+	uint32_t *came = sim_alloc(sim->nnodes, sizeof(*came));
+	bool ring;
+
+	for (uint32_t i = 0; i < sim->nnodes; i++)
+		came[i] = DL_NONE;
+	came[root] = came[without] = without;
+	ring = finds_ring(sim, came, root);
+	free(came);
+	return !ring;
+}
+
+static bool is_on_branch(const struct sim *sim, const struct sim_port *p)
+{
+	uint32_t far = sim->ports[p->peer].node;
+
+	return is_tree(sim, far, p->node) || is_tree(sim, p->node, far);
+}
+
 void sim_judge_map(struct sim *sim, struct sim_node *n, unsigned int in, unsigned int out,
 		   const uint8_t *before, unsigned int vls_code)
 {
@@ -402,7 +446,7 @@ void sim_judge_map(struct sim *sim, struct sim_node *n, unsigned int in, unsigne
 		for (uint32_t lid = 1; lid < sim->judge->ncolumns; lid++)
 			sim_flow_map(sim, lid, n, in, out, was, vls_before);
 		if (j->revised != DL_NONE && !n->lied && !leads_to_liar(sim, o) &&
-		    !is_cut_of(was, o->sl2vl + 8 * in)) {
+		    !is_cut_of(was, o->sl2vl + 8 * in) && !is_on_branch(sim, o)) {
 			snprintf(text, sizeof(text),
 				 "on their way through %s from port %u to port %u", n->name, in,
 				 out);

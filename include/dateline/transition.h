@@ -22,6 +22,16 @@ extern "C" {
 #endif
 
 /*
+ * The map by which a switch sends on what had come in by a port whose cable has gone: no one
+ * writes another one while it has none.
+ */
+struct dl_transition_map {
+	uint32_t sw;
+	uint8_t in, out;
+	dl_tables_sl2vl_row row;
+};
+
+/*
  * What packets that may still be under way have met since they were last known to have left:
  * ports that forwarding entries had, and cables that have gone.  Of the fabric of the tables
  * that were written last.
@@ -31,7 +41,9 @@ struct dl_transition_history {
 	struct dl_verify_earlier *earlier; /* by LID, switch and time */
 	struct dl_verify_orphan *orphans;
 	uint32_t nearlier, earlier_cap, norphans;
-	uint32_t times; /* barriers that were passed, each the end of a time */
+	uint32_t times;			/* barriers that were passed, each the end of a time */
+	struct dl_transition_map *maps; /* other than those of the tables */
+	uint32_t nmaps, maps_cap;
 };
 
 /* What lies between two sets of tables. */

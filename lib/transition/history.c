@@ -6,6 +6,9 @@
  * switches that could tell when they have left.  So the next plan counts them in place of
  * waiting: it goes on with the times of the change before, in which entries had the ports that are
  * noted here, up to a barrier.
+ *
+ * What had passed a cable that has gone still waits in the port without one, and goes on by
+ * the map that is there: tables of the new fabric have the map of an unused port instead.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,13 +37,14 @@ void dl_transition_history_next(struct dl_transition_history *h)
 void dl_transition_history_clear(struct dl_transition_history *h)
 {
 	h->whole = true;
-	h->nearlier = h->norphans = h->times = 0;
+	h->nearlier = h->norphans = h->times = h->nmaps = 0;
 }
 
 void dl_transition_history_release(struct dl_transition_history *h)
 {
 	free(h->earlier);
 	free(h->orphans);
+	free(h->maps);
 	memset(h, 0, sizeof(*h));
 }
 
@@ -87,7 +91,63 @@ bool dl_transition_keeps_sls(const struct dl_tables *from, const struct dl_table
 	return !err && !moved && !sls.changed;
 }
 
-void dl_transition_history_take(struct dl_transition *t, struct dl_transition_history *out)
+static dl_tables_sl2vl_row history_row(const struct dl_tables *t, uint32_t sw, unsigned int in,
+				       unsigned int out)
+{
+	uint16_t row = t->sl2vl[dl_transition_map_index(t, sw, in, out)];
+
+	return row == DL_TABLES_NO_ROW ? 0 : t->rows[row];
+}
+
+/* Maps from a port without a cable to other switches that the new tables do not know. */
+static void history_note_maps(struct dl_transition_history *h, const struct dl_transition *t,
+			      uint32_t s, unsigned int in)
+{
+	const struct dl_fabric *f = t->opened->fabric;
+	const struct dl_fabric_node *n = dl_fabric_switch_node(f, s);
+
+	for (unsigned int out = 1; out <= n->nports && h->whole; out++) {
+		dl_tables_sl2vl_row row = history_row(t->held, s, in, out);
+
+		if (dl_fabric_peer_switch(f, n->first_port + out) == DL_NONE ||
+		    row == history_row(t->opened, s, in, out))
+			continue;
+		h->whole = dl_array_room(h->maps, h->nmaps, 1, &h->maps_cap);
+		if (h->whole)
+			h->maps[h->nmaps++] = (struct dl_transition_map){ s, in, out, row };
+	}
+}
+
+int dl_transition_history_bring_maps(const struct dl_transition_history *h,
+				     const struct dl_fabric_match *now, struct dl_transition *t)
+{
+	struct dl_transition_history *own = &t->history;
+
+	for (uint32_t i = 0; i < h->nmaps; i++) {
+		struct dl_transition_map m = h->maps[i];
+		const struct dl_fabric_node *n;
+		int row;
+
+		m.sw = dl_fabric_match_switch(now, m.sw);
+		if (m.sw == DL_NONE)
+			continue;
+		n = dl_fabric_switch_node(t->held->fabric, m.sw);
+		/* By now packets that wait there may meet either map. */
+		if (dl_fabric_in_use(t->held->fabric, n, m.in)) {
+			own->whole &= history_row(t->held, m.sw, m.in, m.out) == m.row;
+			continue;
+		}
+		row = dl_tables_row(t->held, m.row);
+		if (row < 0 || !dl_array_room(own->maps, own->nmaps, 1, &own->maps_cap))
+			return -ENOMEM;
+		t->held->sl2vl[dl_transition_map_index(t->held, m.sw, m.in, m.out)] = row;
+		own->maps[own->nmaps++] = m;
+	}
+	return 0;
+}
+
+/* All but the maps. */
+static void history_take(struct dl_transition *t, struct dl_transition_history *out)
 {
 	dl_transition_history_release(out);
 	*out = t->history;
@@ -98,10 +158,29 @@ void dl_transition_history_take(struct dl_transition *t, struct dl_transition_hi
 	memset(&t->orphans, 0, sizeof(t->orphans));
 }
 
+void dl_transition_history_take(struct dl_transition *t, struct dl_transition_history *out)
+{
+	const struct dl_fabric *f = t->opened->fabric;
+
+	history_take(t, out);
+	out->nmaps = 0;
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		const struct dl_fabric_node *n = dl_fabric_switch_node(f, s);
+
+		for (unsigned int in = 1; in <= n->nports; in++)
+			if (!dl_fabric_in_use(f, n, in))
+				history_note_maps(out, t, s, in);
+	}
+}
+
 void dl_transition_history_take_back(struct dl_transition *t, const struct dl_fabric_match *old,
 				     struct dl_transition_history *out)
 {
-	dl_transition_history_take(t, out);
+	history_take(t, out);
+	for (uint32_t i = 0; i < out->nmaps; i++) {
+		out->maps[i].sw = dl_fabric_match_switch(old, out->maps[i].sw);
+		out->whole &= out->maps[i].sw != DL_NONE;
+	}
 	for (uint32_t i = 0; i < out->nearlier; i++) {
 		out->earlier[i].sw = dl_fabric_match_switch(old, out->earlier[i].sw);
 		out->whole &= out->earlier[i].sw != DL_NONE;

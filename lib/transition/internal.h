@@ -35,6 +35,20 @@ int dl_transition_find_orphans(const struct dl_tables *from,
 /* In the order in which a plan wants it; not whole if an entry had too many ports. */
 void dl_transition_history_sort(struct dl_transition_history *h);
 
+/*
+ * Maps of a history, of an old fabric that `now` finds in the new one, into t->held and
+ * t->history.  0 or -ENOMEM.
+ */
+int dl_transition_history_bring_maps(const struct dl_transition_history *h,
+				     const struct dl_fabric_match *now, struct dl_transition *t);
+
+/* Where tables have the map of a pair of ports of a switch. */
+static inline uint32_t dl_transition_map_index(const struct dl_tables *t, uint32_t s,
+					       unsigned int in, unsigned int out)
+{
+	return t->sl2vl_first[s] + in * (dl_fabric_switch_node(t->fabric, s)->nports + 1u) + out;
+}
+
 /* Take ports of a switch out of all groups.  0 or -ENOMEM. */
 int dl_transition_close_in_groups(struct dl_tables *t, uint32_t s, const uint64_t *ports);
 

@@ -67,12 +67,6 @@ static uint16_t differing_sls(const struct dl_tables *a, const struct dl_tables 
 	return sls;
 }
 
-static uint32_t map_index(const struct dl_tables *t, uint32_t s, unsigned int in, unsigned int out)
-{
-	return t->sl2vl_first[s] + in * (t->fabric->nodes[t->fabric->switches[s]].nports + 1u) +
-	       out;
-}
-
 uint32_t dl_transition_count_maps(const struct dl_tables *a, const struct dl_tables *b, uint32_t s,
 				  unsigned int out)
 {
@@ -81,7 +75,8 @@ uint32_t dl_transition_count_maps(const struct dl_tables *a, const struct dl_tab
 	uint32_t differ = 0;
 
 	for (unsigned int i = 0; i <= n->nports && dl_fabric_in_use(f, n, out); i++)
-		differ += dl_fabric_in_use(f, n, i) && differing_sls(a, b, map_index(b, s, i, out));
+		differ += dl_fabric_in_use(f, n, i) &&
+			  differing_sls(a, b, dl_transition_map_index(b, s, i, out));
 	return differ;
 }
 
@@ -153,7 +148,7 @@ static void find_changed(struct crossing *c, uint32_t s)
 		if (!is_on_ring(c->t, s, o))
 			continue;
 		for (unsigned int i = 0; i <= n->nports; i++) {
-			uint32_t at = map_index(held, s, i, o);
+			uint32_t at = dl_transition_map_index(held, s, i, o);
 
 			if (dl_fabric_in_use(c->f, n, i))
 				c->changed[at] = differing_sls(held, c->t->opened, at);
@@ -193,7 +188,7 @@ static unsigned int maps_pass(const struct crossing *c, uint32_t s, unsigned int
 
 	if (out > c->f->nodes[c->f->switches[s]].nports)
 		return 0;
-	if (out && c->changed[map_index(closed, s, in, out)] & sls) {
+	if (out && c->changed[dl_transition_map_index(closed, s, in, out)] & sls) {
 		closed->lft[s * (size_t)closed->stride + lid] = DL_TABLES_NO_PORT;
 		c->t->entries_closed++;
 		return 0;

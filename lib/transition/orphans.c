@@ -367,9 +367,10 @@ static int orphans_bring(struct orphans *o)
 }
 
 /* Ports that still lead where they led. */
-static int orphans_bring_history(struct orphans *o, uint32_t top, struct dl_transition_history *out)
+static int orphans_bring_history(struct orphans *o, struct dl_transition *t)
 {
 	const struct dl_transition_history *h = o->history;
+	struct dl_transition_history *out = &t->history;
 
 	out->whole = h->whole;
 	out->times = h->times;
@@ -377,7 +378,7 @@ static int orphans_bring_history(struct orphans *o, uint32_t top, struct dl_tran
 		const struct dl_verify_earlier *e = &h->earlier[i];
 		uint32_t s = dl_fabric_match_switch(&o->now, e->sw);
 
-		if (s == DL_NONE || e->lid > top ||
+		if (s == DL_NONE || e->lid > t->held->top_lid ||
 		    dl_fabric_match_recabled(&o->now, e->sw, e->port))
 			continue;
 		if (!dl_array_room(out->earlier, out->nearlier, 1, &out->earlier_cap))
@@ -386,7 +387,7 @@ static int orphans_bring_history(struct orphans *o, uint32_t top, struct dl_tran
 		out->earlier[out->nearlier - 1].sw = s;
 	}
 	dl_transition_history_sort(out);
-	return 0;
+	return dl_transition_history_bring_maps(h, &o->now, t);
 }
 
 int dl_transition_find_orphans(const struct dl_tables *from,
@@ -396,7 +397,7 @@ int dl_transition_find_orphans(const struct dl_tables *from,
 	struct orphans o = { .from = from, .out = &t->orphans };
 	int err;
 
-	if (history && history->whole && (history->nearlier || history->norphans))
+	if (history && history->whole && (history->nearlier || history->norphans || history->nmaps))
 		o.history = history;
 	t->history.whole = history && history->whole;
 	t->orphans.held = t->held;
@@ -418,7 +419,7 @@ int dl_transition_find_orphans(const struct dl_tables *from,
 		      dl_fabric_match(f, t->held->fabric, &o.now) :
 		      -ENOMEM;
 	if (!err && o.history)
-		err = orphans_bring_history(&o, t->held->top_lid, &t->history);
+		err = orphans_bring_history(&o, t);
 	if (!err && o.history)
 		err = orphans_bring(&o);
 	if (!err) {

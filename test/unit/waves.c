@@ -433,6 +433,27 @@ static void release_replay(struct replay *r)
 	dl_tables_free(r->now);
 }
 
+/* Nobody writes maps for a port without a cable: those that it had are there. */
+static void keep_maps(struct replay *r, const struct replay *before,
+		      const struct dl_fabric_match *now)
+{
+	for (uint32_t s = 0; s < before->f->nswitches; s++) {
+		uint32_t s_now = dl_fabric_match_switch(now, s);
+		const struct dl_fabric_node *n = dl_fabric_switch_node(before->f, s);
+		uint32_t width = n->nports + 1u;
+
+		for (uint32_t i = width; s_now != DL_NONE && i < width * width; i++) {
+			uint16_t was = before->now->sl2vl[before->now->sl2vl_first[s] + i];
+			int row = dl_tables_row(
+				r->now, was == DL_TABLES_NO_ROW ? 0 : before->now->rows[was]);
+
+			assert_true(row >= 0);
+			if (!dl_fabric_in_use(r->f, dl_fabric_switch_node(r->f, s_now), i / width))
+				r->now->sl2vl[r->now->sl2vl_first[s_now] + i] = row;
+		}
+	}
+}
+
 /* What is under way since a change before, and what waits for what, in the fabric of now. */
 static void carry_over(struct replay *r, const struct replay *before)
 {
@@ -440,6 +461,7 @@ static void carry_over(struct replay *r, const struct replay *before)
 	struct dl_fabric_match now;
 
 	assert_int_equal(dl_fabric_match(f, r->f, &now), 0);
+	keep_maps(r, before, &now);
 	for (uint32_t c = 0; c < before->nch; c++) {
 		uint32_t s = c / VLS / PORTS, port = c / VLS % PORTS, next, to, here;
 		uint32_t s_now = dl_fabric_match_switch(&now, s);

@@ -225,6 +225,12 @@ static void set_owner(struct sim *sim, uint32_t lid, uint32_t owner)
 	update_all(sim, lid);
 }
 
+/* One that has no power neither sends nor takes packets, whatever LID it had. */
+static bool is_dead(const struct sim *sim, uint32_t port)
+{
+	return sim->nodes[sim->ports[port].node].dead;
+}
+
 /* Another end port that has a LID, too, as after a takeover, or DL_NONE. */
 static uint32_t find_double(const struct sim *sim, uint32_t lid, uint32_t port)
 {
@@ -232,7 +238,7 @@ static uint32_t find_double(const struct sim *sim, uint32_t lid, uint32_t port)
 	uint32_t other = DL_NONE;
 
 	for (uint32_t p = 0; j->has_doubles && p < sim->nports; p++)
-		if (p != port && j->lid[p] && lid >= j->lid[p] &&
+		if (p != port && j->lid[p] && !is_dead(sim, p) && lid >= j->lid[p] &&
 		    lid < j->lid[p] + (1u << j->lmc[p]))
 			other = p;
 	return other;
@@ -285,7 +291,9 @@ static void update_lids(struct sim *sim, uint32_t port)
 	j->lid[port] = lid;
 	j->lmc[port] = lmc;
 	for (uint32_t i = 0; lid && i < 1u << lmc; i++) {
-		if (j->columns[lid + i].owner != DL_NONE)
+		uint32_t owner = j->columns[lid + i].owner;
+
+		if (owner != DL_NONE && !is_dead(sim, owner))
 			note_double(sim);
 		set_owner(sim, lid + i, port);
 	}

@@ -2,12 +2,15 @@
 #
 # libdlroute: what routing needs, and all that the plugin links.
 # libdlread: readers of files and makers of fabrics, which it does not need.
+#
+# What the library calls of its own is its own: no detour through a table.
+LIB_CFLAGS = $(AM_CFLAGS) -fno-semantic-interposition
 noinst_LTLIBRARIES += libdlroute.la libdlread.la
 libdlroute_la_SOURCES =
-libdlroute_la_CFLAGS = $(AM_CFLAGS) $(ZSTD_CFLAGS)
+libdlroute_la_CFLAGS = $(LIB_CFLAGS) $(ZSTD_CFLAGS)
 libdlroute_la_LIBADD = $(ZSTD_LIBS)
 libdlread_la_SOURCES =
-libdlread_la_CFLAGS = $(AM_CFLAGS) $(YAML_CFLAGS) $(ZSTD_CFLAGS)
+libdlread_la_CFLAGS = $(LIB_CFLAGS) $(YAML_CFLAGS) $(ZSTD_CFLAGS)
 libdlread_la_LIBADD = $(YAML_LIBS) $(ZSTD_LIBS)
 include lib/base/local.mk
 include lib/fabric/local.mk
@@ -40,7 +43,7 @@ rooms_HEADERS = \
 	include/dateline/verify.h
 libdateline_la_SOURCES =
 libdateline_la_LIBADD = libdllink.la libdllive.la libdlread.la libdlroute.la -lm
-libdateline_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
+libdateline_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -Wl,-Bsymbolic-functions \
 	-Wl,--version-script=$(srcdir)/lib/dateline.map
 EXTRA_libdateline_la_DEPENDENCIES = $(srcdir)/lib/dateline.map
 EXTRA_DIST += lib/dateline.map

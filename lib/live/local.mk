@@ -1,6 +1,7 @@
 # The running fabric: apart, because it needs libraries that the plugin, which
 # runs inside a subnet manager, must not load.
 noinst_LTLIBRARIES += libdllive.la
+libdllive_la_CFLAGS = $(LIB_CFLAGS)
 libdllive_la_SOURCES = \
 	include/dateline/live.h \
 	lib/live/counters.c \

@@ -7,7 +7,8 @@
  * edge that does so too costs one comparison.  One that does not makes the vertices between
  * the two positions change places (Pearce and Kelly, A dynamic topological sort algorithm
  * for directed acyclic graphs, 2006), unless its end leads back to its start: then it is
- * refused.  Taking edges away never spoils the order.
+ * refused.  Both are searched from at once, the nearest vertices first, so that a refusal
+ * costs two small searches in place of a large one.  Taking edges away never spoils the order.
  *
  * Invariant once ordered: pos[x] < pos[y] for every edge from x to y.
  *
@@ -62,39 +63,57 @@ bool dl_order_find(struct dl_order *o)
 
 /* ---- one more edge ----------------------------------------------------- */
 
-/*
- * List the positions of all vertices from `start` on in one direction, not beyond
- * position `limit`.  False: `goal` is among them, and o->parent leads back from it.
- */
-static bool order_search(struct dl_order *o, uint32_t start, uint32_t limit, uint32_t goal,
-			 bool forward, uint32_t *found, uint32_t *n)
+/* What one end of an edge leads to in its direction, not beyond position `limit`. */
+struct order_side {
+	uint32_t *list; /* vertices, the nearest first */
+	uint32_t n, done, mark, limit;
+	uint64_t effort;
+	bool forward;
+};
+
+/* The sides meet at an edge from u to v: o->parent leads from the last of them to u, too. */
+static void order_join(struct dl_order *o, uint32_t u, uint32_t v, uint32_t last)
 {
-	uint32_t top = 0;
+	for (uint32_t next = o->parent[v];; next = o->parent[v]) {
+		o->parent[v] = u;
+		if (v == last)
+			return;
+		u = v;
+		v = next;
+	}
+}
 
-	*n = 0;
-	o->seen[start] = o->epoch;
-	found[(*n)++] = o->pos[start];
-	o->stack[top++] = start;
-	while (top) {
-		uint32_t from = o->stack[--top];
-		uint32_t k = o->neighbours(o->context, from, forward, o->list);
+/* Look at the neighbours of a side's next vertex.  False: the other side has one of them. */
+static bool order_step(struct dl_order *o, struct order_side *s, const struct order_side *other)
+{
+	uint32_t from = s->list[s->done++];
+	uint32_t k = o->neighbours(o->context, from, s->forward, o->list);
 
-		o->effort += k;
-		while (k--) {
-			uint32_t v = o->list[k];
+	o->effort += k;
+	s->effort += k;
+	while (k--) {
+		uint32_t v = o->list[k];
 
-			if (o->seen[v] == o->epoch ||
-			    (forward ? o->pos[v] > limit : o->pos[v] < limit))
-				continue;
-			o->parent[v] = from;
-			if (v == goal)
-				return false;
-			o->seen[v] = o->epoch;
-			found[(*n)++] = o->pos[v];
-			o->stack[top++] = v;
+		if (o->seen[v] == other->mark) {
+			order_join(o, s->forward ? from : v, s->forward ? v : from,
+				   s->forward ? other->list[0] : s->list[0]);
+			return false;
 		}
+		if (o->seen[v] == s->mark ||
+		    (s->forward ? o->pos[v] > s->limit : o->pos[v] < s->limit))
+			continue;
+		o->parent[v] = from;
+		o->seen[v] = s->mark;
+		s->list[s->n++] = v;
 	}
 	return true;
+}
+
+static void order_begin(struct dl_order *o, struct order_side *s, uint32_t start)
+{
+	s->mark = ++o->epoch;
+	o->seen[start] = s->mark;
+	s->list[s->n++] = start;
 }
 
 static int order_by_number(const void *a, const void *b)
@@ -104,17 +123,19 @@ static int order_by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Sort positions from `first` to `last`, all different. */
-static void order_sort(struct dl_order *o, uint32_t *list, uint32_t n, uint32_t first,
+/* A side's positions, from `first` to `last`, in place of its vertices, and sorted. */
+static void order_sort(struct dl_order *o, const struct order_side *s, uint32_t first,
 		       uint32_t last)
 {
-	uint32_t words = (last - first) / 64 + 1, k = 0;
+	uint32_t words = (last - first) / 64 + 1, *list = s->list, k = 0;
 
-	if (n < words) {
-		qsort(list, n, sizeof(*list), order_by_number);
+	for (uint32_t i = 0; i < s->n; i++)
+		list[i] = o->pos[list[i]];
+	if (s->n < words) {
+		qsort(list, s->n, sizeof(*list), order_by_number);
 		return;
 	}
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < s->n; i++)
 		o->bits[(list[i] - first) / 64] |= UINT64_C(1) << (list[i] - first) % 64;
 	for (uint32_t w = 0; w < words; w++)
 		for (; o->bits[w]; o->bits[w] &= o->bits[w] - 1)
@@ -146,14 +167,23 @@ static void order_change_places(struct dl_order *o, uint32_t nbefore, uint32_t n
 
 bool dl_order_reorder(struct dl_order *o, uint32_t x, uint32_t y)
 {
-	uint32_t first = o->pos[y], last = o->pos[x], nbefore, nafter;
+	uint32_t first = o->pos[y], last = o->pos[x];
+	struct order_side after = { .list = o->after, .limit = last, .forward = true };
+	struct order_side before = { .list = o->before, .limit = first };
 
-	o->epoch++;
-	if (x == y || !order_search(o, y, last, x, true, o->after, &nafter))
+	if (x == y)
 		return false;
-	order_search(o, x, first, y, false, o->before, &nbefore);
-	order_sort(o, o->before, nbefore, first, last);
-	order_sort(o, o->after, nafter, first, last);
-	order_change_places(o, nbefore, nafter);
+	order_begin(o, &after, y);
+	order_begin(o, &before, x);
+	while (after.done < after.n || before.done < before.n) {
+		bool forward = before.done == before.n ||
+			       (after.done < after.n && after.effort <= before.effort);
+
+		if (!order_step(o, forward ? &after : &before, forward ? &before : &after))
+			return false;
+	}
+	order_sort(o, &before, first, last);
+	order_sort(o, &after, first, last);
+	order_change_places(o, before.n, after.n);
 	return true;
 }

@@ -20,7 +20,8 @@
  * which they come; only they are followed again when an entry moves.  What they add to
  * the permanent dependencies is counted, LID by LID, in matrices of VLs for each pair of
  * links that meet (net.c), and an order of the channels is kept up to date
- * (base/order.c).  A move that would close a cycle is refused, and nothing is changed.
+ * (base/order.c).  A move that would close a cycle is refused, and nothing is changed; as the
+ * graph only grows between drains, whatever would add the same is refused at once.
  *
  * Invariant: the graph is free of cycles before and after each call.  It only grows
  * between drains; a drain takes away what no packet can cause any more.
@@ -30,6 +31,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "verify/moving.h"
 
@@ -94,10 +96,29 @@ static int moving_note(struct dl_verify_moving *m, struct moving_lid *l)
 	return 0;
 }
 
+/*
+ * A key of what a move adds, in any order, for its slot of refused[]; never 0.  Should two ever
+ * have the same one, a move is refused that is safe, and nothing worse.
+ */
+static uint64_t moving_key(const struct dl_verify_moving *m)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < m->nedges; i++) {
+		uint64_t key = dl_verify_moving_word(m, &m->edges[i]) + 1;
+
+		key = (key * UINT64_C(0x9E3779B97F4A7C15)) ^ m->edges[i].bits;
+		key = (key ^ key >> 32) * UINT64_C(0xD6E8FEB86659FD93);
+		sum += key ^ key >> 32;
+	}
+	return sum | 1;
+}
+
 int dl_verify_moving_try(struct dl_verify_moving *m, uint32_t i, const struct dl_verify_move *moves,
 			 uint32_t n)
 {
 	struct moving_lid *l = &m->lids[i];
+	uint64_t key, *slot;
 
 	for (uint32_t k = 0; k < n; k++)
 		if (m->since + moves[k].time >= DL_VERIFY_STAYS)
@@ -108,10 +129,14 @@ int dl_verify_moving_try(struct dl_verify_moving *m, uint32_t i, const struct dl
 	}
 	dl_verify_moving_follow(m, l);
 	moving_subtract(m, l);
-	if (!m->flow.sets.failed && dl_verify_moving_add(m, m->edges, m->nedges, true)) {
+	key = moving_key(m);
+	slot = &m->refused[key / (UINT64_MAX / MOVING_REFUSALS + 1)];
+	if (!m->flow.sets.failed && (*slot != key || m->voting) &&
+	    dl_verify_moving_add(m, m->edges, m->nedges, true)) {
 		l->moved = true;
 		return moving_note(m, l) ? -ENOMEM : 1;
 	}
+	*slot = key;
 	for (uint32_t k = 0; k < n; k++)
 		l->entries[moves[k].entry].time = DL_VERIFY_STAYS;
 	return m->flow.sets.failed ? -ENOMEM : 0;
@@ -146,6 +171,7 @@ int dl_verify_moving_drain(struct dl_verify_moving *m)
 		dl_verify_moving_drop(m, dl_verify_moving_word(m, d), d->bits);
 	}
 	m->since = 0;
+	memset(m->refused, 0, MOVING_REFUSALS * sizeof(*m->refused));
 	for (uint32_t i = 0; i < m->nlids && !m->flow.sets.failed; i++) {
 		struct moving_lid *l = &m->lids[i];
 
@@ -434,8 +460,11 @@ static int moving_init(struct dl_verify_moving *m)
 	for (uint32_t s = 0; s < net->nsw; s++)
 		if (dl_verify_net_links(net, s) > most)
 			most = dl_verify_net_links(net, s);
+	for (unsigned int v = 0; v < net->nvl && net->words == 1; v++)
+		m->vl_column |= UINT64_C(1) << v * net->nvl;
 	m->count = dl_arena_array(arena, 64 * words, sizeof(*m->count));
 	m->live = dl_arena_array(arena, words, sizeof(*m->live));
+	m->refused = dl_arena_array(arena, MOVING_REFUSALS, sizeof(*m->refused));
 	m->found = dl_arena_array(arena, words, sizeof(*m->found));
 	m->edges = dl_arena_array(arena, words, sizeof(*m->edges));
 	m->entry_at = dl_arena_array(arena, net->nsw + 1ul, sizeof(*m->entry_at));
@@ -443,8 +472,8 @@ static int moving_init(struct dl_verify_moving *m)
 	m->out = dl_arena_array(arena, net->nsw + 1ul, 1);
 	m->seen = dl_arena_array(arena, net->links.n + 1ul, sizeof(*m->seen));
 	m->links = dl_arena_array(arena, net->links.n + 1ul, sizeof(*m->links));
-	if (!m->count || !m->live || !m->found || !m->edges || !m->entry_at || !m->queue ||
-	    !m->out || !m->seen || !m->links)
+	if (!m->count || !m->live || !m->refused || !m->found || !m->edges || !m->entry_at ||
+	    !m->queue || !m->out || !m->seen || !m->links)
 		return -ENOMEM;
 	return dl_order_init(&m->order, arena, net->links.n * net->nvl, most * net->nvl,
 			     dl_verify_moving_neighbours, m);

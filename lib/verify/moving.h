@@ -6,6 +6,7 @@
 #include "dateline/base.h"
 #include "verify/internal.h"
 
+#define MOVING_REFUSALS 65536			 /* that are remembered */
 #define MOVING_HOPS (DL_VERIFY_MOST_EARLIER + 2) /* of an entry: with those before and after */
 
 /* Dependencies of one link on another that are not permanent: a word of their matrix. */
@@ -61,6 +62,7 @@ struct dl_verify_moving {
 	uint32_t nlids, nmoving; /* those with entries come first */
 	uint16_t *count;	 /* by pair and bit */
 	uint64_t *live;		 /* by pair and word: which counts are not 0 */
+	uint64_t vl_column;	 /* bits of a matrix of one word that stand for VL 0 of `to` */
 	struct dl_order order;
 	/* One LID: */
 	uint32_t *entry_at;	    /* by switch: number of the entry plus 1; 0: it stays */
@@ -78,6 +80,7 @@ struct dl_verify_moving {
 	struct moving_vote *votes;
 	uint32_t nvotes, votes_cap;
 	bool voting;
+	uint64_t *refused; /* since the last drain: keys of what would close a cycle, by slot */
 	uint64_t followed; /* groups of packets on a link, in all */
 };
 

@@ -34,8 +34,17 @@ uint32_t dl_verify_moving_neighbours(const void *context, uint32_t channel, bool
 		uint32_t pair = forward ? moving_pair(net, link, other) :
 					  moving_pair(net, other, link);
 
-		if (net->words == 1 && !(net->deps[pair] | m->live[pair]))
-			continue; /* most of them */
+		if (net->words == 1) {
+			/* A row of the matrix, or a column. */
+			uint64_t left = net->deps[pair] | m->live[pair];
+
+			left = forward ? left >> vl * net->nvl & ((UINT64_C(1) << net->nvl) - 1) :
+					 left >> vl & m->vl_column;
+			for (; left; left &= left - 1)
+				list[n++] = other * net->nvl +
+					    __builtin_ctzll(left) / (forward ? 1 : net->nvl);
+			continue;
+		}
 		for (unsigned int v = 0; v < net->nvl; v++) {
 			unsigned int bit = forward ? vl * net->nvl + v : v * net->nvl + vl;
 			size_t at = pair * (size_t)net->words + bit / 64;

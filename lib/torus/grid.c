@@ -2,6 +2,7 @@
 /* Arithmetic on the grid of sites (rules A1), and the list of them. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "torus/internal.h"
 
@@ -117,10 +118,69 @@ struct dl_torus_shown dl_torus_show_grid(const struct dl_torus_grid *g)
 	return s;
 }
 
+/* Is this a cable from the first to the last coordinate of a dimension? */
+static bool grid_is_wrap(const struct dl_torus_grid *g, const uint32_t a[DIMS],
+			 const uint32_t b[DIMS], unsigned int dim)
+{
+	bool same = true;
+
+	for (unsigned int d = 0; d < DIMS; d++)
+		same &= d == dim || a[d] == b[d];
+	return same && !a[dim] && b[dim] == g->radix[dim] - 1;
+}
+
+void dl_torus_find_wraps(const struct dl_fabric *f, uint32_t (*coord)[DIMS], const uint32_t *site,
+			 struct dl_torus_grid *grid)
+{
+	for (unsigned int d = 0; d < DIMS; d++)
+		grid->mesh[d] = grid->radix[d] > 2;
+	for (uint32_t p = 0; p < f->nports; p++) {
+		uint32_t from = f->nodes[f->ports[p].node].sw, to = dl_fabric_peer_switch(f, p);
+
+		if (from == DL_NONE || to == DL_NONE || site[from] == DL_NONE ||
+		    site[to] == DL_NONE)
+			continue;
+		for (unsigned int d = 0; d < DIMS; d++)
+			grid->mesh[d] &= !grid_is_wrap(grid, coord[from], coord[to], d);
+	}
+}
+
+/* Would coordinates and cables alone tell another torus?  Without memory it is said as well. */
+static bool grid_must_be_said(const struct dl_torus *t)
+{
+	const struct dl_fabric *f = t->fabric;
+	struct dl_torus_grid told = { .radix = { 1, 1, 1 } };
+	uint32_t(*coord)[DIMS] = calloc(f->nswitches + 1ul, sizeof(*coord));
+	bool differs = !coord;
+
+	for (uint32_t s = 0; coord && s < f->nswitches; s++) {
+		if (t->sw_site[s] == DL_NONE)
+			continue;
+		dl_torus_site_coord(&t->grid, t->sw_site[s], coord[s]);
+		for (unsigned int d = 0; d < DIMS; d++)
+			if (coord[s][d] >= told.radix[d])
+				told.radix[d] = coord[s][d] + 1;
+	}
+	if (coord)
+		dl_torus_find_wraps(f, coord, t->sw_site, &told);
+	for (unsigned int d = 0; d < DIMS && !differs; d++)
+		differs = told.radix[d] != t->grid.radix[d] ||
+			  (told.radix[d] > 2 && told.mesh[d] != t->grid.mesh[d]);
+	free(coord);
+	return differs;
+}
+
 int dl_torus_write_list(const struct dl_torus *t, FILE *to)
 {
 	const struct dl_fabric *f = t->fabric;
+	const struct dl_torus_grid *g = &t->grid;
 
+	if (grid_must_be_said(t)) {
+		fprintf(to, "torus");
+		for (unsigned int d = 0; d < DIMS; d++)
+			fprintf(to, " %u%s", g->radix[d], g->mesh[d] && g->radix[d] > 2 ? "m" : "");
+		fprintf(to, "\n");
+	}
 	for (uint32_t site = 0; site < t->nsites; site++) {
 		uint32_t sw = t->site_sw[site], c[DIMS];
 

@@ -331,4 +331,11 @@ int dl_torus_make(const struct dl_fabric *f, const struct dl_torus_grid *g, cons
 int dl_torus_describe_as(const struct dl_torus *t, const struct dl_torus_grid *g, const char *path,
 			 unsigned int max_seeds, struct dl_torus_config **out);
 
+/*
+ * Which dimensions of a grid are closed, by coordinates of switches, where site[] is not
+ * DL_NONE: those with a cable between a first and a last one.
+ */
+void dl_torus_find_wraps(const struct dl_fabric *f, uint32_t (*coord)[DL_TORUS_DIMS],
+			 const uint32_t *site, struct dl_torus_grid *grid);
+
 #endif

@@ -4,22 +4,43 @@
  *
  *   switch 0,1,0 GUID 0x0000000000200001 (name)
  *
- * It says neither how large the torus is nor which dimensions wrap.  The first
+ * Such lines say neither how large the torus is nor which dimensions wrap.  The first
  * follows from the largest coordinates, the second from a cable between a
- * first and a last one.
+ * first and a last one.  Where that would be another torus, Dateline's list begins with
+ * the torus as a line of torus-2QoS.conf: "torus 5m 5 1".
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dateline/torus.h"
+#include "torus/internal.h"
 
 struct list {
 	const struct dl_fabric *f;
 	uint32_t (*coord)[DL_TORUS_DIMS]; /* by switch */
 	uint32_t *site;			  /* by switch: 0 once it was met */
-	struct dl_torus_grid *grid;
+	struct dl_torus_grid *grid;	  /* as large as the largest coordinates */
+	struct dl_torus_grid said;	  /* by a line of its own */
+	bool says;
 };
+
+static int read_grid(struct list *l, struct dl_text *text)
+{
+	uint64_t radix;
+
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
+		int err = dl_text_number(text, 10, DL_TORUS_MAX_RADIX, "a radix, 1 to 255", &radix);
+
+		if (err)
+			return err;
+		if (!radix)
+			return dl_text_expected(text, "a radix, 1 to 255");
+		l->said.radix[d] = radix;
+		l->said.mesh[d] = dl_text_take(text, 'm');
+	}
+	l->says = true;
+	return 0;
+}
 
 static int read_switch(struct list *l, struct dl_text *text)
 {
@@ -52,33 +73,25 @@ static int read_switch(struct list *l, struct dl_text *text)
 	return 0;
 }
 
-/* Is this a cable from the first to the last coordinate of a dimension? */
-static bool list_is_wrap(const struct list *l, uint32_t from, uint32_t to, unsigned int dim)
-{
-	const uint32_t *a = l->coord[from], *b = l->coord[to];
-	bool same = l->site[from] != DL_NONE && l->site[to] != DL_NONE;
-
-	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
-		same &= d == dim || a[d] == b[d];
-	return same && !a[dim] && b[dim] == l->grid->radix[dim] - 1;
-}
-
-static void find_wraps(const struct list *l)
-{
-	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++)
-		l->grid->mesh[d] = l->grid->radix[d] > 2;
-	for (uint32_t p = 0; p < l->f->nports; p++) {
-		uint32_t from = l->f->nodes[l->f->ports[p].node].sw;
-		uint32_t to = dl_fabric_peer_switch(l->f, p);
-
-		for (unsigned int d = 0; from != DL_NONE && to != DL_NONE && d < DL_TORUS_DIMS; d++)
-			l->grid->mesh[d] &= !list_is_wrap(l, from, to, d);
-	}
-}
-
 static int list_read_line(void *context, struct dl_text *text)
 {
+	if (dl_text_take_string(text, "torus "))
+		return read_grid(context, text);
 	return dl_text_take_string(text, "switch ") ? read_switch(context, text) : 0;
+}
+
+/* 0 or -EINVAL. */
+static int list_take_grid(struct list *l, const char *name, const struct dl_log *log)
+{
+	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
+		if (l->said.radix[d] >= l->grid->radix[d])
+			continue;
+		dl_log(log, DL_LOG_ERROR, "%s: coordinate %u is beyond the torus of its first line",
+		       name, l->grid->radix[d] - 1);
+		return -EINVAL;
+	}
+	*l->grid = l->said;
+	return 0;
 }
 
 int dl_torus_read_list(const struct dl_fabric *f, FILE *from, const char *name,
@@ -94,8 +107,10 @@ int dl_torus_read_list(const struct dl_fabric *f, FILE *from, const char *name,
 		memset(l.site, 0xFF, f->nswitches * sizeof(*l.site)); /* DL_NONE */
 		err = dl_text_each(from, name, log, list_read_line, &l);
 	}
-	if (!err)
-		find_wraps(&l);
+	if (!err && l.says)
+		err = list_take_grid(&l, name, log);
+	else if (!err)
+		dl_torus_find_wraps(f, l.coord, l.site, grid);
 	for (uint32_t s = 0; !err && s < f->nswitches; s++)
 		if (l.site[s] != DL_NONE)
 			l.site[s] = dl_torus_site(grid, l.coord[s]);

@@ -188,6 +188,29 @@ status() {
 	grep -q 'error: no path SLs to compare: .* in before$' err
 }
 
+@test "a snapshot says which torus it is where its coordinates do not" {
+	# A mesh with cables across, and a torus without one that closes it.
+	status 0 dateline gen 6 5 1 -q -o f --fail-link 0,2,0:+y --fail-link 2,0,0:+y \
+		--fail-link 2,4,0:+y
+	status 0 dateline gen 3 4 1 -q -o g --fail-link 0,0,0:-y --fail-link 1,0,0:-y \
+		--fail-link 2,0,0:-y
+	status 0 dateline route f.net -q -o f
+	status 0 dateline route g.net -q --torus-config g.torus.conf -o g
+	[[ $(head -n 1 f/dateline-torus.dump) == "torus 5m 5m 1" ]]
+	[[ $(head -n 1 g/dateline-torus.dump) == "torus 3 4 1" ]]
+	for x in f g; do
+		status 0 dateline route "$x.net" -q --earlier "$x" -o "$x.again"
+		status 0 dateline diff "$x" "$x.again"
+		rm "$x/dateline-manifest.txt"
+	done
+	sed -i '1s/.*/torus 3 3 1/' g/dateline-torus.dump
+	status 2 dateline coords g
+	grep -q 'dateline-torus.dump: coordinate 3 is beyond the torus of its first line$' err
+	sed -i '1s/.*/torus 3 0 1/' g/dateline-torus.dump
+	status 2 dateline coords g
+	grep -q 'dateline-torus.dump:1: .*: expected a radix, 1 to 255$' err
+}
+
 @test "a snapshot is a fabric, too" {
 	status 0 dateline gen 4 3 1 -o f
 	status 0 dateline route f.net -o now

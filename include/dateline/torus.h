@@ -171,8 +171,8 @@ int dl_torus_recall(const struct dl_fabric *f, const struct dl_torus *before,
 
 /*
  * Find a torus without a configuration: where switches were in `known`, which may be NULL,
- * unless the cabling shows a whole torus that is another one; with `any` as
- * dl_torus_discover_any() where nothing is known.  *c and *out are NULL before.
+ * unless the cabling shows a whole torus that is another one, by more than what is missing;
+ * with `any` as dl_torus_discover_any() where nothing is known.  *c and *out are NULL before.
  */
 int dl_torus_discover_known(const struct dl_fabric *f, const struct dl_torus *known, bool any,
 			    const struct dl_log *log, struct dl_torus_config **c,

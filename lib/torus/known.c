@@ -2,7 +2,8 @@
 /*
  * Coordinates where an earlier torus is known, by a subnet manager's last sweep, by marks
  * in the switches or by a snapshot (rules A3): they are kept, since applications keep the
- * SLs that they were granted, unless the cabling shows a whole torus that is another one.
+ * SLs that they were granted, unless the cabling shows a whole torus that is another one,
+ * and by more than what is missing: a cable that is taken out must not change them.
  */
 #include <errno.h>
 
@@ -24,6 +25,30 @@ static bool known_is_other(const struct dl_torus *found, const struct dl_torus *
 {
 	return !known || (found->nplaced == found->nsites &&
 			  known_count_unplaced(found) < known_count_unplaced(known));
+}
+
+/*
+ * Has a fabric a switch, or a cable between switches, that the one of the known torus lacks?
+ * If they are the same, nobody knows what it was before.
+ */
+static int known_has_grown(const struct dl_fabric *f, const struct dl_torus *known, bool *grown)
+{
+	struct dl_fabric_match before;
+	int err;
+
+	*grown = !known || known->fabric == f;
+	if (*grown)
+		return 0;
+	err = dl_fabric_match(f, known->fabric, &before);
+	for (uint32_t s = 0; s < f->nswitches && !err && !*grown; s++) {
+		const struct dl_fabric_node *n = dl_fabric_switch_node(f, s);
+
+		for (unsigned int p = 1; p <= n->nports; p++)
+			*grown |= dl_fabric_peer_switch(f, n->first_port + p) != DL_NONE &&
+				  !dl_fabric_match_has_cable(&before, n->first_port + p);
+	}
+	dl_fabric_match_release(&before);
+	return err;
 }
 
 /* Returns 0 also if nothing better than the known torus was found. */
@@ -56,11 +81,15 @@ int dl_torus_discover_known(const struct dl_fabric *f, const struct dl_torus *kn
 			    struct dl_torus **out)
 {
 	int err = known ? dl_torus_recall(f, known, log, c, out) : -EINVAL;
+	bool grown;
 
 	/* A torus that the cabling contradicts altogether counts as unknown. */
 	if (err && err != -EINVAL)
 		return err;
 	if (!*out && any)
 		return dl_torus_discover_any(f, NULL, log, c, out);
-	return !*out || known_count_unplaced(*out) ? known_infer(f, log, c, out) : 0;
+	if (*out && !known_count_unplaced(*out))
+		return 0;
+	err = known_has_grown(f, *out ? known : NULL, &grown);
+	return !err && grown ? known_infer(f, log, c, out) : err;
 }

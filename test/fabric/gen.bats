@@ -211,6 +211,15 @@ status() {
 	grep -q 'dateline-torus.dump:1: .*: expected a radix, 1 to 255$' err
 }
 
+@test "a cable that goes never makes another torus of a damaged one" {
+	status 0 dateline gen 4 4 1 -q -o f --mesh y --fail-link 0,0,0:+y --fail-link 2,3,0:+x
+	status 0 dateline route f.net -q -o f
+	status 0 dateline route f.net -q --fail S_1_2_0/1 --earlier f -o less
+	diff f/dateline-torus.dump less/dateline-torus.dump
+	status 0 dateline route f.net -q --earlier less -o back
+	status 0 dateline diff f back
+}
+
 @test "a snapshot is a fabric, too" {
 	status 0 dateline gen 4 3 1 -o f
 	status 0 dateline route f.net -o now

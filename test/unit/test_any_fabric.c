@@ -19,6 +19,7 @@
 #include "dateline/route.h"
 
 #define ROUNDS 1000 /* in a whole check */
+#define KEPT_ROUNDS 2000
 #define MOST_DEAD 4 /* switches */
 
 static uint32_t seed;
@@ -28,6 +29,13 @@ static const struct dl_torus_grid shapes[] = {
 	{ { 4, 4, 1 }, { false, false, false } }, { { 5, 4, 3 }, { true, false, false } },
 	{ { 2, 3, 4 }, { false, false, false } }, { { 7, 3, 1 }, { false, true, false } },
 	{ { 4, 4, 4 }, { false, false, false } },
+};
+
+/* That look like others when some cables are gone. */
+static const struct dl_torus_grid small_shapes[] = {
+	{ { 4, 4, 1 }, { false, true, false } },  { { 4, 4, 1 }, { true, false, false } },
+	{ { 4, 3, 1 }, { false, false, false } }, { { 6, 5, 1 }, { false, true, false } },
+	{ { 5, 4, 1 }, { true, true, false } },
 };
 
 /* Draw failures, up to half of the cables, until the fabric is connected. */
@@ -120,6 +128,70 @@ static void every_connected_fabric_is_routed(void **state)
 	free(g);
 }
 
+/* Whoever is still placed is where it was; returns whether some were not placed before. */
+static bool check_kept(const struct dl_fabric *f, const struct dl_torus *known)
+{
+	struct dl_torus_config *c = NULL;
+	struct dl_torus *t = NULL;
+	bool kept;
+
+	assert_int_equal(dl_torus_discover_known(f, known, true, NULL, &c, &t), 0);
+	kept = !dl_torus_is_rooted(t);
+	if (kept)
+		assert_memory_equal(t->grid.radix, known->grid.radix, sizeof(t->grid.radix));
+	for (uint32_t s = 0; kept && s < f->nswitches; s++)
+		assert_true(t->sw_site[s] == DL_NONE || t->sw_site[s] == known->sw_site[s]);
+	dl_torus_free(t);
+	dl_torus_config_free(c);
+	return kept && known->nunplaced;
+}
+
+/* One cable after another goes from a damaged fabric: it stays the torus that it was. */
+static void nothing_that_goes_makes_another_torus(void **state)
+{
+	struct grid_fabric *g = calloc(1, sizeof(*g));
+	struct test_random r = { seed, 0 };
+	uint32_t rounds = share(KEPT_ROUNDS), partial = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < rounds; i++) {
+		struct dl_torus_config *c = NULL;
+		struct dl_torus *known = NULL;
+		struct dl_fabric *f;
+
+		memset(g, 0, sizeof(*g));
+		g->grid = small_shapes[i % (sizeof(small_shapes) / sizeof(*small_shapes))];
+		g->hosts = g->parallel = 1;
+		g->shuffle = &r;
+		for (uint32_t n = 1 + test_random(&r, 3); n; n--)
+			g->dead_hop[test_random(&r, dl_torus_grid_sites(&g->grid))]
+				   [test_random(&r, 2)] = true;
+		grid_build(g);
+		f = g->fabric;
+		if (!dl_torus_discover_any(f, NULL, NULL, &c, &known) &&
+		    !dl_torus_is_rooted(known)) {
+			bool *cut = calloc(f->nports, 1), *dead = calloc(f->nnodes, 1);
+			uint32_t port;
+
+			do
+				port = test_random(&r, f->nports);
+			while (!dl_fabric_joins_switches(f, port));
+			cut[port] = true;
+			assert_int_equal(dl_fabric_degrade(f, dead, cut, &f), 0);
+			if (dl_fabric_is_connected(f) == 1)
+				partial += check_kept(f, known);
+			dl_fabric_free(f);
+			free(cut);
+			free(dead);
+		}
+		dl_torus_free(known);
+		dl_torus_config_free(c);
+		grid_free(g);
+	}
+	assert_true(rounds < 100 || partial);
+	free(g);
+}
+
 /*
  * A row and, from its middle, a column of a mesh: whichever end of the row is the
  * farther one, the middle of the longest path is on the column.
@@ -160,6 +232,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_connected_fabric_is_routed),
+		cmocka_unit_test(nothing_that_goes_makes_another_torus),
 		cmocka_unit_test(the_root_is_in_the_middle),
 	};
 

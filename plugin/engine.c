@@ -26,6 +26,7 @@
 #include "avoid.h"
 #include "coordinates.h"
 #include "log.h"
+#include "maps.h"
 #include "marks.h"
 #include "mcast.h"
 #include "metrics.h"
@@ -39,9 +40,6 @@
 
 /* OpenSM's return values of a routing engine. */
 enum { DONE = 0, FAILED = -1 };
-
-/* Of 32 entries each: two for the low table, two for the high one. */
-#define VLARB_BLOCKS 4
 
 static void drop_tables(struct dl_engine *e)
 {
@@ -320,7 +318,7 @@ static int engine_compute_tables(struct dl_engine *e, struct dl_sweep **out,
 	err = engine_compute(e, out, phases);
 	if (err)
 		return err;
-	err = dl_qos_count_cut(e, *out, NULL);
+	err = dl_maps_count_cut(e, *out, NULL);
 	if (err) {
 		m->refusal = "DL16";
 		return err;
@@ -471,164 +469,6 @@ static int build_fwd_tables(void *context)
 	return engine_refuse(e, err);
 }
 
-/* The fabric's port for a port of OpenSM's, or DL_NONE. */
-static uint32_t engine_find_port(const struct dl_sweep *sweep, const osm_physp_t *physp)
-{
-	unsigned int num = osm_physp_get_port_num(physp);
-	const struct dl_fabric *f = sweep->fabric;
-	uint32_t node = dl_fabric_find_guid(f, cl_ntoh64(osm_node_get_node_guid(physp->p_node)));
-
-	if (node == DL_NONE || num > f->nodes[node].nports)
-		return DL_NONE;
-	return f->nodes[node].first_port + num;
-}
-
-/* A sweep's map of a pair of ports; false: it has none. */
-static bool engine_find_row(const struct dl_sweep *sweep, const osm_physp_t *physp, uint8_t in,
-			    uint8_t out, dl_tables_sl2vl_row *row)
-{
-	const struct dl_tables *t = sweep->routed.tables;
-	uint32_t port = engine_find_port(sweep, physp);
-	uint16_t number = DL_TABLES_NO_ROW;
-	const struct dl_fabric_node *node;
-
-	if (port == DL_NONE)
-		return false;
-	node = &t->fabric->nodes[t->fabric->ports[port].node];
-	if (node->sw == DL_NONE)
-		number = t->end_sl2vl[port];
-	else if (in <= node->nports && out <= node->nports)
-		number = t->sl2vl[t->sl2vl_first[node->sw] + in * (node->nports + 1u) + out];
-	if (number == DL_TABLES_NO_ROW)
-		return false;
-	*row = t->rows[number];
-	return true;
-}
-
-/*
- * Does OpenSM see no cable at one of two ports of a switch, or not the switch?  An
- * answer may have been lost, or a neighbour be sick: packets may still cross by
- * entries that are closed only later.  Nor is a map that is written here ever
- * checked: if its confirmation gets lost, OpenSM believes that the port holds the
- * old one, and does not write it when it sees the cable again.
- */
-static bool is_out_of_sight(const struct dl_sweep *sweep, const osm_physp_t *out, unsigned int in)
-{
-	const struct dl_fabric *f = sweep->fabric;
-	uint32_t port = engine_find_port(sweep, out), first;
-
-	if (port == DL_NONE || in > f->nodes[f->ports[port].node].nports)
-		return true;
-	first = f->nodes[f->ports[port].node].first_port;
-	return (port != first && f->ports[port].peer == DL_NONE) ||
-	       (in && f->ports[first + in].peer == DL_NONE);
-}
-
-/* held: the map that a port holds now, not its map after all steps. */
-static bool engine_find_map(const struct dl_engine *e, const osm_physp_t *physp, uint8_t in,
-			    uint8_t out, bool held, dl_tables_sl2vl_row *row)
-{
-	const struct dl_sweep *from = e->phases && held ? e->phases->from : NULL;
-
-	return (from && engine_find_row(from, physp, in, out, row)) ||
-	       engine_find_row(e->in_force, physp, in, out, row);
-}
-
-bool dl_engine_find_map(const struct dl_engine *e, const osm_physp_t *physp, uint8_t in,
-			uint8_t out, dl_tables_sl2vl_row *row)
-{
-	return dl_engine_tables(e) &&
-	       engine_find_map(e, physp, in, out, dl_phases_hold_maps(e), row);
-}
-
-/*
- * A switch that is not routed, as its ports do not answer, keeps its maps: OpenSM may write
- * them along a path that leads to another one since a cable was moved, and packets are there.
- * It does not write what a port has already, unless it writes everything again.
- */
-static bool engine_leaves_alone(const struct dl_engine *e, const osm_physp_t *physp)
-{
-	return dl_sweep_leaves_out(e->in_force->fabric, physp->p_node) && !e->osm->subn.need_update;
-}
-
-/* OpenSM would cut what stands for an unknown table to the port's VLs, and write that. */
-static void engine_repeat(void *table, void *held, size_t size, bool known)
-{
-	if (!known)
-		memset(held, 0, size);
-	memcpy(table, held, size);
-}
-
-static void update_sl2vl(void *context, osm_physp_t *physp, uint8_t in, uint8_t out,
-			 ib_slvl_table_t *table)
-{
-	const struct dl_engine *e = context;
-	dl_tables_sl2vl_row row;
-	unsigned int sl;
-
-	if (!dl_engine_tables(e))
-		return;
-	if (engine_leaves_alone(e, physp)) {
-		ib_slvl_table_t *held = osm_physp_get_slvl_tbl(physp, in);
-
-		engine_repeat(table, held, sizeof(*held), dl_recall_knows_map(held));
-		return;
-	}
-	if (physp->p_node->sw && is_out_of_sight(e->in_force, physp, in)) {
-		if (dl_recall_knows_map(osm_physp_get_slvl_tbl(physp, in))) {
-			*table = *osm_physp_get_slvl_tbl(physp, in);
-			return;
-		}
-		if (!engine_find_map(e, physp, in, out, true, &row))
-			return;
-	} else if (!dl_engine_find_map(e, physp, in, out, &row)) {
-		return;
-	}
-	for (sl = 0; sl < 16; sl++)
-		ib_slvl_table_set(table, sl, dl_tables_sl2vl_get(row, sl));
-}
-
-/*
- * Blocks 0 and 1 are the low table, 2 and 3 the high one (the attribute
- * counts from 1).  OpenSM programs PortInfo.VLHighLimit, later in the sweep,
- * from where it is put here.
- */
-static void update_vlarb(void *context, osm_physp_t *physp, uint8_t port_num,
-			 ib_vl_arb_table_t *block, unsigned int block_length,
-			 unsigned int block_num)
-{
-	const struct dl_engine *e = context;
-	const struct dl_tables_vlarb_entry *entries;
-	const struct dl_tables_vlarb *arb;
-	unsigned int i, first, n;
-	uint32_t port;
-
-	(void)port_num;
-	(void)block_length;
-	if (!dl_engine_tables(e) || block_num >= VLARB_BLOCKS)
-		return;
-	if (engine_leaves_alone(e, physp)) {
-		ib_vl_arb_table_t *held = &physp->vl_arb[block_num];
-
-		engine_repeat(block, held, sizeof(*held), held->vl_entry[0].vl <= 15);
-		return;
-	}
-	/* port_num is 0 on adapters, where the attribute needs none. */
-	port = engine_find_port(e->in_force, physp);
-	if (port == DL_NONE || e->in_force->routed.tables->vlarb[port] == DL_TABLES_NO_ROW)
-		return;
-	arb = &e->in_force->routed.tables->arbs[e->in_force->routed.tables->vlarb[port]];
-	physp->vl_high_limit = arb->high_limit;
-	entries = block_num >= VLARB_BLOCKS / 2 ? arb->high : arb->low;
-	n = block_num >= VLARB_BLOCKS / 2 ? arb->nhigh : arb->nlow;
-	first = block_num % 2 * IB_NUM_VL_ARB_ELEMENTS_IN_BLOCK;
-	memset(block, 0, sizeof(*block));
-	for (i = 0; i < IB_NUM_VL_ARB_ELEMENTS_IN_BLOCK && first + i < n; i++) {
-		block->vl_entry[i].vl = entries[first + i].vl;
-		block->vl_entry[i].weight = entries[first + i].weight;
-	}
-}
-
 /*
  * The end port whose SLs a LID gets as the source: its own; or, where it came after the
  * tables, that of the switch at its cable, as SLs follow from coordinates.
@@ -692,8 +532,8 @@ int dl_engine_setup(struct osm_routing_engine *re, struct osm_opensm *osm)
 	(void)osm;
 	re->build_lid_matrices = build_lid_matrices;
 	re->ucast_build_fwd_tables = build_fwd_tables;
-	re->update_sl2vl = update_sl2vl;
-	re->update_vlarb = update_vlarb;
+	re->update_sl2vl = dl_maps_update;
+	re->update_vlarb = dl_maps_update_arbitration;
 	re->path_sl = path_sl;
 	re->mcast_build_stree = dl_mcast_build;
 	re->destroy = engine_destroy;

@@ -4,7 +4,7 @@
  *
  * Data flow of a sweep: OpenSM's subnet -> fabric (import.c) -> torus ->
  * tables and tree (sweep.c) -> OpenSM's forwarding tables, SL-to-VL maps,
- * arbitration tables, path SLs and multicast tables (engine.c, mcast.c).
+ * arbitration tables, path SLs and multicast tables (engine.c, maps.c, mcast.c).
  *
  * Nothing here keeps a pointer into OpenSM's subnet from one callback to the
  * next: nodes are found again by GUID and ports by number or LID.
@@ -90,9 +90,5 @@ void dl_engine_subnet_up(struct dl_engine *e);
 
 /* Have OpenSM asked for the sweep that something needs: when a sweep has ended, or outside. */
 void dl_engine_ask_again(struct dl_engine *e);
-
-/* The map that OpenSM is to write now; false: its own. */
-bool dl_engine_find_map(const struct dl_engine *e, const osm_physp_t *physp, uint8_t in,
-			uint8_t out, dl_tables_sl2vl_row *row);
 
 #endif

@@ -22,6 +22,7 @@ plugin_libosmdateline_la_SOURCES = \
 	plugin/phases_write.c plugin/phases_write.h \
 	plugin/states.c plugin/states.h \
 	plugin/sweep.c plugin/sweep.h \
+	plugin/maps.c plugin/maps.h \
 	plugin/qos.c plugin/qos.h \
 	plugin/dump_dir.c plugin/dump_dir.h
 plugin_libosmdateline_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)

@@ -47,11 +47,11 @@
 #include "drain.h"
 #include "engine.h"
 #include "log.h"
+#include "maps.h"
 #include "phases_look.h"
 #include "phases_plan.h"
 #include "phases_report.h"
 #include "phases_write.h"
-#include "qos.h"
 #include "recall.h"
 #include "sweep.h"
 
@@ -153,7 +153,7 @@ static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 	if (p->doubt) {
 		e->next_sweep = DL_NEXT_AT_ONCE;
 	} else {
-		dl_qos_count_cut(e, p->from, &p->doubtful);
+		dl_maps_count_cut(e, p->from, &p->doubtful);
 		p->doubt = p->doubtful.n ? SHRUNK : NULL;
 	}
 	if (p->doubt) {
@@ -535,7 +535,7 @@ static void phases_stop(struct dl_engine *e, bool in_vain)
 static void phases_count_cut(struct dl_engine *e)
 {
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
-	dl_qos_count_cut(e, e->in_force, NULL);
+	dl_maps_count_cut(e, e->in_force, NULL);
 	CL_PLOCK_RELEASE(&e->osm->lock);
 }
 

@@ -6,10 +6,10 @@
 
 #include "phases_write.h"
 #include "engine.h"
+#include "maps.h"
 #include "marks.h"
 #include "phases.h"
 #include "phases_look.h"
-#include "qos.h"
 #include "recall.h"
 #include "sweep.h"
 
@@ -219,7 +219,7 @@ static uint64_t phases_missing_maps(struct dl_engine *e)
 	uint64_t n;
 
 	CL_PLOCK_ACQUIRE(&e->osm->lock);
-	n = dl_qos_count_missing_maps(e);
+	n = dl_maps_count_missing(e);
 	CL_PLOCK_RELEASE(&e->osm->lock);
 	return n;
 }

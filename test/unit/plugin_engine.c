@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "osm_fixture.h"
+#include "plugin/maps.h"
 #include "plugin/sweep.h"
 
 static const struct osm_routing_engine *engine_of(const struct osm_fixture *x)
@@ -145,7 +146,7 @@ static void maps_are_those_of_the_tables(void **state)
 		out = osm_fixture_link(osm_fixture_switch(x, s), 1);
 		memset(&map, 0, sizeof(map));
 		re->update_sl2vl(re->context, out, in->port_num, out->port_num, &map);
-		assert_true(dl_engine_find_map(x->engine, out, in->port_num, out->port_num, &row));
+		assert_true(dl_maps_find(x->engine, out, in->port_num, out->port_num, &row));
 		for (unsigned int sl = 0; sl < 16; sl++)
 			assert_int_equal(ib_slvl_table_get(&map, sl), dl_tables_sl2vl_get(row, sl));
 		crossing += ib_slvl_table_get(&map, 1) != ib_slvl_table_get(&map, 0);

@@ -16,10 +16,10 @@
 #include <cmocka.h>
 
 #include "osm_fixture.h"
+#include "plugin/maps.h"
 #include "plugin/phases.h"
 #include "plugin/phases_look.h"
 #include "plugin/phases_plan.h"
-#include "plugin/qos.h"
 #include "plugin/sweep.h"
 
 #define X 5
@@ -176,7 +176,7 @@ static unsigned int raised, raised_early;
 static void check_raised(struct osm_fixture *x, osm_physp_t *p)
 {
 	raised += p->p_node->sw != NULL;
-	raised_early += dl_qos_count_missing_maps(x->engine) != 0;
+	raised_early += dl_maps_count_missing(x->engine) != 0;
 }
 
 /* As a port is that has just come up. */
@@ -333,7 +333,7 @@ static void another_mode_takes_three_phases(void **state)
 	assert_true(osm_fixture_sweep(x));
 	assert_int_equal(osm_fixture_logged(x, "from the tables that the switches held; 3 steps"),
 			 1);
-	assert_int_equal(dl_qos_count_missing_maps(x->engine), 0);
+	assert_int_equal(dl_maps_count_missing(x->engine), 0);
 	assert_true(osm_fixture_delivers(x));
 	osm_fixture_free(x);
 }

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "osm_fixture.h"
+#include "plugin/maps.h"
 #include "plugin/qos.h"
 #include "plugin/sweep.h"
 
@@ -95,15 +96,15 @@ static void ports_whose_maps_are_cut(void **state)
 	assert_true(osm_fixture_sweep(x));
 	sweep = x->engine->in_force;
 	sweep->cut = 0;
-	assert_int_equal(dl_qos_count_cut(x->engine, sweep, NULL), 0);
+	assert_int_equal(dl_maps_count_cut(x->engine, sweep, NULL), 0);
 	assert_int_equal(sweep->cut, 0);
 	ib_port_info_set_op_vls(&p->port_info, 3);
-	assert_int_equal(dl_qos_count_cut(x->engine, sweep, NULL), 0);
+	assert_int_equal(dl_maps_count_cut(x->engine, sweep, NULL), 0);
 	assert_int_equal(sweep->cut, 1);
 	/* Unknown yet, as the port has not been set up. */
 	sweep->cut = 0;
 	ib_port_info_set_op_vls(&p->port_info, 0);
-	assert_int_equal(dl_qos_count_cut(x->engine, sweep, NULL), 0);
+	assert_int_equal(dl_maps_count_cut(x->engine, sweep, NULL), 0);
 	assert_int_equal(sweep->cut, 0);
 	osm_fixture_free(x);
 }
@@ -117,33 +118,33 @@ static void maps_that_are_missing(void **state)
 
 	(void)state;
 	assert_true(osm_fixture_sweep(x));
-	assert_int_equal(dl_qos_count_missing_maps(x->engine), 0);
+	assert_int_equal(dl_maps_count_missing(x->engine), 0);
 	map = osm_physp_get_slvl_tbl(p, in->port_num);
 	was = *map;
 	ib_slvl_table_set(map, 3, ib_slvl_table_get(map, 3) ^ 1);
-	assert_int_equal(dl_qos_count_missing_maps(x->engine), 1);
+	assert_int_equal(dl_maps_count_missing(x->engine), 1);
 	/* Of a port that is down nothing is expected, nor of a switch without maps. */
 	ib_port_info_set_port_state(&p->port_info, IB_LINK_DOWN);
-	assert_int_equal(dl_qos_count_missing_maps(x->engine), 0);
+	assert_int_equal(dl_maps_count_missing(x->engine), 0);
 	ib_port_info_set_port_state(&p->port_info, IB_LINK_ACTIVE);
 	sw->p_node->physp_table[0].port_info.capability_mask = 0;
-	assert_int_equal(dl_qos_count_missing_maps(x->engine), 0);
+	assert_int_equal(dl_maps_count_missing(x->engine), 0);
 	sw->p_node->physp_table[0].port_info.capability_mask = IB_PORT_CAP_HAS_SL_MAP;
 	*map = was;
 	/* OpenSM cuts to OperVLs all VLs but 15: between switches such a map is another one. */
 	ib_port_info_set_op_vls(&p->port_info, 2);
-	assert_int_equal(dl_qos_count_missing_maps(x->engine), 0);
+	assert_int_equal(dl_maps_count_missing(x->engine), 0);
 	osm_qos_setup(x->osm);
-	assert_true(dl_qos_count_missing_maps(x->engine) > 0);
+	assert_true(dl_maps_count_missing(x->engine) > 0);
 	ib_port_info_set_op_vls(&p->port_info, 4);
 	osm_qos_setup(x->osm);
-	assert_int_equal(dl_qos_count_missing_maps(x->engine), 0);
+	assert_int_equal(dl_maps_count_missing(x->engine), 0);
 	/* An end port may have it. */
 	p = osm_fixture_adapter(x, 4)->p_physp->p_remote_physp;
 	ib_port_info_set_op_vls(&p->port_info, 1);
-	assert_true(dl_qos_count_missing_maps(x->engine) > 0);
+	assert_true(dl_maps_count_missing(x->engine) > 0);
 	osm_qos_setup(x->osm);
-	assert_int_equal(dl_qos_count_missing_maps(x->engine), 0);
+	assert_int_equal(dl_maps_count_missing(x->engine), 0);
 	osm_fixture_free(x);
 }
 

@@ -10,7 +10,8 @@ plugin_libosmdateline_la_SOURCES = \
 	plugin/engine.c plugin/engine.h \
 	plugin/import.c plugin/import.h \
 	plugin/log.c plugin/log.h \
-	plugin/recall.c plugin/recall.h plugin/marks.c plugin/marks.h \
+	plugin/recall.c plugin/recall_held.c plugin/recall.h \
+	plugin/marks.c plugin/marks.h \
 	plugin/rivals.c plugin/rivals.h \
 	plugin/mcast.c plugin/mcast.h \
 	plugin/metrics.c plugin/metrics.h \

@@ -155,7 +155,7 @@ static bool recall_has_block(const osm_switch_t *sw, uint32_t k)
  * With a cable, seen or not, or port 0: its packets have maps, too, and may join a loop.  A
  * port whose PortInfo got lost has no state, and counts as well.
  */
-static osm_physp_t *port_in_use(const osm_switch_t *sw, unsigned int port)
+osm_physp_t *dl_recall_port_in_use(const osm_switch_t *sw, unsigned int port)
 {
 	osm_physp_t *p = osm_node_get_physp_ptr(sw->p_node, port);
 
@@ -166,7 +166,7 @@ static osm_physp_t *port_in_use(const osm_switch_t *sw, unsigned int port)
 		       NULL;
 }
 
-static bool has_maps(const osm_switch_t *sw)
+bool dl_recall_has_maps(const osm_switch_t *sw)
 {
 	return dl_recall_top(sw) &&
 	       port0_of(sw)->port_info.capability_mask & IB_PORT_CAP_HAS_SL_MAP;
@@ -183,12 +183,12 @@ static bool recall_ask_maps(struct dl_engine *e, osm_switch_t *sw, uint32_t in,
 	osm_madw_context_t context = { .slvl_context.node_guid =
 					       osm_node_get_node_guid(sw->p_node) };
 
-	if (in >= sw->num_ports || !has_maps(sw))
+	if (in >= sw->num_ports || !dl_recall_has_maps(sw))
 		return false;
 	context.slvl_context.port_guid = osm_physp_get_port_guid(port0_of(sw));
 	context.slvl_context.set_method = FALSE;
-	for (unsigned int out = 1; port_in_use(sw, in) && out < sw->num_ports; out++) {
-		osm_physp_t *p = port_in_use(sw, out);
+	for (unsigned int out = 1; dl_recall_port_in_use(sw, in) && out < sw->num_ports; out++) {
+		osm_physp_t *p = dl_recall_port_in_use(sw, out);
 
 		if (!p)
 			continue;
@@ -203,8 +203,8 @@ static bool recall_has_maps(const osm_switch_t *sw, uint32_t in)
 {
 	bool all = true;
 
-	for (unsigned int out = 1; port_in_use(sw, in) && out < sw->num_ports; out++) {
-		osm_physp_t *p = port_in_use(sw, out);
+	for (unsigned int out = 1; dl_recall_port_in_use(sw, in) && out < sw->num_ports; out++) {
+		osm_physp_t *p = dl_recall_port_in_use(sw, out);
 
 		all &= !p ||
 		       !is_all(osm_physp_get_slvl_tbl(p, in), sizeof(ib_slvl_table_t), NO_MAP);
@@ -236,7 +236,7 @@ static uint32_t mft_blocks(const struct dl_engine *e, const osm_switch_t *sw)
 static bool has_cable(const osm_switch_t *sw, unsigned int position)
 {
 	for (unsigned int o = position * MFT_PORTS; o < (position + 1) * MFT_PORTS; o++)
-		if (o && o < sw->num_ports && port_in_use(sw, o))
+		if (o && o < sw->num_ports && dl_recall_port_in_use(sw, o))
 			return true;
 	return false;
 }
@@ -374,9 +374,10 @@ static bool is_answered(osm_switch_t *sw)
 		memset(sw->lft + at, OSM_NO_PATH, DL_TORUS_MARK_BLOCK);
 		all = false;
 	}
-	for (unsigned int in = 0; has_maps(sw) && in < sw->num_ports; in++) {
-		for (unsigned int out = 1; port_in_use(sw, in) && out < sw->num_ports; out++) {
-			osm_physp_t *p = port_in_use(sw, out);
+	for (unsigned int in = 0; dl_recall_has_maps(sw) && in < sw->num_ports; in++) {
+		for (unsigned int out = 1; dl_recall_port_in_use(sw, in) && out < sw->num_ports;
+		     out++) {
+			osm_physp_t *p = dl_recall_port_in_use(sw, out);
 
 			if (!p ||
 			    !is_all(osm_physp_get_slvl_tbl(p, in), sizeof(ib_slvl_table_t), NO_MAP))
@@ -463,144 +464,10 @@ static void recall_ask_tables(struct dl_engine *e)
 		DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL29: no memory for what the switches hold");
 }
 
-/* The map that a switch has, or that of `next` where OpenSM has not set it. */
-static int held_map(const osm_switch_t *sw, unsigned int in, unsigned int out,
-		    const struct dl_tables *next, uint16_t planned, struct dl_tables *t)
-{
-	osm_physp_t *p = port_in_use(sw, out);
-	dl_tables_sl2vl_row row = planned == DL_TABLES_NO_ROW ? 0 : next->rows[planned], held = 0;
-	unsigned int mask;
-
-	if (planned == DL_TABLES_NO_ROW)
-		return planned;
-	if (!out || !p || !port_in_use(sw, in) || !has_maps(sw))
-		return dl_tables_row(t, row);
-	mask = (1u << (ib_port_info_get_op_vls(&p->port_info) - 1)) - 1;
-	for (unsigned int sl = 0; sl < 16; sl++) {
-		unsigned int vl = ib_slvl_table_get(osm_physp_get_slvl_tbl(p, in), sl);
-		unsigned int own = dl_tables_sl2vl_get(row, sl);
-
-		/* OpenSM cuts maps to OperVLs. */
-		if (vl == (own == 15 ? own : own & mask))
-			vl = own;
-		held |= (dl_tables_sl2vl_row)vl << 4 * sl;
-	}
-	return dl_tables_row(t, held);
-}
-
-static int held_switch(const osm_switch_t *sw, uint32_t s, const struct dl_tables *next,
-		       struct dl_tables *t)
-{
-	uint32_t top = dl_recall_top(sw) < t->top_lid ? dl_recall_top(sw) : t->top_lid;
-	unsigned int n = sw->num_ports;
-
-	if (!dl_recall_top(sw))
-		memset(t->lft + s * (size_t)t->stride, DL_TABLES_NO_PORT, t->top_lid + 1u);
-	else
-		memcpy(t->lft + s * (size_t)t->stride, sw->lft, top + 1u);
-	if (next->sl2vl_first[s + 1] - next->sl2vl_first[s] != n * n ||
-	    t->sl2vl_first[s + 1] - t->sl2vl_first[s] != n * n)
-		return -EINVAL;
-	for (unsigned int i = 0; i < n * n; i++) {
-		int row =
-			held_map(sw, i / n, i % n, next, next->sl2vl[next->sl2vl_first[s] + i], t);
-
-		if (row < 0)
-			return row;
-		t->sl2vl[t->sl2vl_first[s] + i] = row;
-	}
-	return 0;
-}
-
-/* Cables whose ports are not active carry nothing yet: as if they came. */
-static int active_fabric(const struct dl_engine *e, const struct dl_fabric *f,
-			 struct dl_fabric **out)
-{
-	bool *dead = calloc(f->nnodes + 1, sizeof(*dead)),
-	     *cut = calloc(f->nports + 1, sizeof(*cut));
-	int err = dead && cut ? 0 : -ENOMEM;
-
-	for (uint32_t s = 0; s < f->nswitches && !err; s++) {
-		const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
-		osm_switch_t *sw = dl_sweep_switch(e, f, s);
-
-		for (unsigned int o = 1; sw && o <= n->nports; o++) {
-			osm_physp_t *p = osm_node_get_physp_ptr(sw->p_node, o);
-
-			cut[n->first_port + o] = f->ports[n->first_port + o].peer != DL_NONE && p &&
-						 osm_physp_get_port_state(p) < IB_LINK_ACTIVE;
-		}
-	}
-	if (!err)
-		err = dl_fabric_degrade(f, dead, cut, out);
-	free(dead);
-	free(cut);
-	return err;
-}
-
-int dl_recall_held(const struct dl_engine *e, const struct dl_sweep *next, struct dl_sweep **out)
-{
-	struct dl_arena arena = { 0 };
-	struct dl_sweep *held = dl_arena_zalloc(&arena, sizeof(*held));
-	int err;
-
-	if (!held)
-		return -ENOMEM;
-	held->arena = arena;
-	err = active_fabric(e, next->fabric, &held->fabric);
-	if (!err)
-		err = dl_tables_new(held->fabric, &held->routed.tables);
-	for (uint32_t s = 0; !err && s < held->fabric->nswitches; s++) {
-		const osm_switch_t *sw = dl_sweep_switch(e, held->fabric, s);
-
-		err = sw ? held_switch(sw, s, next->routed.tables, held->routed.tables) : -EINVAL;
-	}
-	if (err) {
-		dl_sweep_free(held);
-		return err;
-	}
-	*out = held;
-	return 0;
-}
-
-int dl_recall_groups(const struct dl_engine *e, const struct dl_fabric *f,
-		     struct dl_tables_masks *masks)
-{
-	for (uint32_t i = 0; i < e->recall.ngroups; i++) {
-		const struct dl_recall_groups *g = &e->recall.groups[i];
-		uint32_t node = dl_fabric_find_guid(f, g->guid);
-
-		if (node == DL_NONE || !dl_fabric_is_switch(f, node))
-			continue;
-		for (unsigned int o = 0; o <= f->nodes[node].nports; o++)
-			if (g->ports[o / 64] >> o % 64 & 1 &&
-			    dl_tables_mask_set(masks, f->nodes[node].sw, o))
-				return -ENOMEM;
-	}
-	return 0;
-}
-
-bool dl_recall_groups_fit(const struct dl_engine *e, const struct dl_fabric *f,
-			  const struct dl_tables_masks *masks)
-{
-	for (uint32_t i = 0; i < e->recall.ngroups; i++) {
-		const struct dl_recall_groups *g = &e->recall.groups[i];
-		uint32_t node = dl_fabric_find_guid(f, g->guid);
-		const uint64_t *own = NULL;
-
-		if (node != DL_NONE && dl_fabric_is_switch(f, node))
-			own = dl_tables_mask(masks, f->nodes[node].sw);
-		for (unsigned int w = 0; w < DL_TABLES_MASK_WORDS; w++)
-			if (g->ports[w] & ~(own ? own[w] : 0))
-				return false;
-	}
-	return true;
-}
-
 /* Maps that were not read, and arbitration tables, are written all the same. */
 static void spare_port(osm_switch_t *sw, unsigned int out)
 {
-	osm_physp_t *p = port_in_use(sw, out);
+	osm_physp_t *p = dl_recall_port_in_use(sw, out);
 
 	if (!p || osm_physp_get_port_state(p) < IB_LINK_ARMED)
 		return;
@@ -608,7 +475,7 @@ static void spare_port(osm_switch_t *sw, unsigned int out)
 	memset(p->vl_arb, 0xFF, sizeof(p->vl_arb));
 	for (unsigned int in = 0; in < sw->num_ports; in++) {
 		/* Not read; what another subnet manager has written there OpenSM does not know. */
-		if (!port_in_use(sw, in))
+		if (!dl_recall_port_in_use(sw, in))
 			recall_forget_map(p, in);
 	}
 }
@@ -624,7 +491,7 @@ void dl_recall_spare(struct dl_engine *e, uint32_t top_lid)
 			continue;
 		}
 		sw->need_update = 0;
-		for (unsigned int out = 1; has_maps(sw) && out < sw->num_ports; out++)
+		for (unsigned int out = 1; dl_recall_has_maps(sw) && out < sw->num_ports; out++)
 			spare_port(sw, out);
 	}
 }

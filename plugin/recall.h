@@ -49,6 +49,23 @@ void dl_recall_read_back(struct dl_engine *e);
 void dl_recall_release(struct dl_recall *r);
 
 /*
+ * Let OpenSM, which would write all tables at a start or takeover, write only what
+ * differs from what has been read, up to this LID.  Its lock is held.
+ */
+void dl_recall_spare(struct dl_engine *e, uint32_t top_lid);
+
+/*
+ * Unicast routing is done: give OpenSM its need_update back, which what comes next
+ * asks for, too.  Takes its lock.
+ */
+void dl_recall_spare_end(struct dl_engine *e);
+
+/* Does OpenSM know what a port holds?  It forgets it of one that it drops. */
+bool dl_recall_knows_map(const ib_slvl_table_t *held);
+
+/* ---- recall_held.c ----------------------------------------------------------- */
+
+/*
  * The tables that the switches held, as a sweep with fabric and tables only; its
  * cables are those that are active.  `next` has the maps where OpenSM sets none.
  * 0, -EINVAL (not known), -ENOMEM.
@@ -63,20 +80,11 @@ int dl_recall_groups(const struct dl_engine *e, const struct dl_fabric *f,
 bool dl_recall_groups_fit(const struct dl_engine *e, const struct dl_fabric *f,
 			  const struct dl_tables_masks *masks);
 
-/*
- * Let OpenSM, which would write all tables at a start or takeover, write only what
- * differs from what has been read, up to this LID.  Its lock is held.
- */
-void dl_recall_spare(struct dl_engine *e, uint32_t top_lid);
+/* A port of a switch, if it has a cable or may have one, or is port 0; else NULL. */
+osm_physp_t *dl_recall_port_in_use(const osm_switch_t *sw, unsigned int port);
 
-/*
- * Unicast routing is done: give OpenSM its need_update back, which what comes next
- * asks for, too.  Takes its lock.
- */
-void dl_recall_spare_end(struct dl_engine *e);
-
-/* Does OpenSM know what a port holds?  It forgets it of one that it drops. */
-bool dl_recall_knows_map(const ib_slvl_table_t *held);
+/* Does a switch that has been set up have SL-to-VL maps? */
+bool dl_recall_has_maps(const osm_switch_t *sw);
 
 /* ---- for marks.c ------------------------------------------------------------- */
 

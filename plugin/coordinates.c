@@ -48,7 +48,7 @@ bool dl_coordinates_are_configured(const char *torus_config)
 
 struct coordinates_known {
 	struct dl_torus *marked;      /* by marks in the switches, to be freed; or NULL */
-	unsigned int mode;	      /* by which path SLs were granted (dl_marks_mode()) */
+	unsigned int modes;	      /* bits: by which path SLs were granted (dl_marks_mode()) */
 	const struct dl_torus *torus; /* that, or the one in force; or NULL */
 	const struct dl_torus *sls;   /* by which SLs were granted: provisional ones, too */
 };
@@ -58,8 +58,10 @@ static int coordinates_find_known(const struct dl_engine *e, struct dl_sweep *sw
 {
 	int err;
 
-	*k = (struct coordinates_known){ .mode = e->in_force ? dl_marks_mode(e, e->in_force) : 0 };
-	err = dl_marks_torus(e, &sweep->arena, sweep->fabric, &k->mode, &k->marked);
+	*k = (struct coordinates_known){ .modes = e->in_force ?
+							  1u << dl_marks_mode(e, e->in_force) :
+							  0 };
+	err = dl_marks_torus(e, &sweep->arena, sweep->fabric, &k->modes, &k->marked);
 	k->sls = k->marked || !e->in_force ? k->marked : e->in_force->torus;
 	k->torus = k->marked || !e->in_force || e->in_force->provisional ? k->marked : k->sls;
 	return err;
@@ -70,11 +72,12 @@ static int coordinates_find_known(const struct dl_engine *e, struct dl_sweep *sw
  * marks were read, nothing is known of switches without one.
  */
 static int coordinates_compare_sls(const struct coordinates_known *k, const struct dl_torus *is,
-				   bool balanced, uint64_t *differ, uint64_t *all)
+				   bool balanced, bool balanced_then, uint64_t *differ,
+				   uint64_t *all)
 {
 	const struct dl_torus *was = k->sls;
 	const struct dl_route_sl_rule by = { &is->grid, balanced },
-				      by_then = { &was->grid, k->mode == DL_ROUTE_MARK_BALANCED };
+				      by_then = { &was->grid, balanced_then };
 	uint32_t nsw = was->fabric->nswitches, n = 0;
 	uint32_t *then = malloc(2 * (nsw + 1ul) * sizeof(*then)), *now = then + nsw;
 	struct dl_fabric_match there = { .node = NULL };
@@ -107,8 +110,8 @@ static int coordinates_compare_sls(const struct coordinates_known *k, const stru
 static int coordinates_report_sls(const struct dl_engine *e, const struct coordinates_known *k,
 				  const struct dl_sweep *sweep, bool configured)
 {
-	bool balanced = dl_marks_mode(e, sweep) == DL_ROUTE_MARK_BALANCED;
-	uint64_t all, differ;
+	bool balanced = dl_marks_mode(e, sweep) == DL_ROUTE_MARK_BALANCED, ties;
+	uint64_t all, differ, other = 0;
 	int err;
 
 	if ((!e->recall.set_up_before && !k->sls) || e->options.route.mode == DL_ROUTE_ANY_SL)
@@ -127,19 +130,25 @@ static int coordinates_report_sls(const struct dl_engine *e, const struct coordi
 		       "applications that keep them must ask for new ones");
 		return 0;
 	}
-	err = coordinates_compare_sls(k, sweep->torus, balanced, &differ, &all);
+	/* Whoever was the master before may not have reached all switches: marks may differ. */
+	ties = k->modes >> DL_ROUTE_MARK_BALANCED & 1;
+	err = coordinates_compare_sls(k, sweep->torus, balanced, ties, &differ, &all);
+	if (!err && ties && k->modes != 1u << DL_ROUTE_MARK_BALANCED)
+		err = coordinates_compare_sls(k, sweep->torus, balanced, false, &other, &all);
 	if (err)
 		return err;
-	if (k->marked && k->mode == DL_ROUTE_ANY_SL)
+	if (other > differ)
+		differ = other;
+	if (k->marked && k->modes >> DL_ROUTE_ANY_SL & 1)
 		differ = all;
 	if (differ)
 		DL_SAY(e->osm, OSM_LOG_ERROR,
 		       "ERR DL27: new %s: %" PRIu64 " of %" PRIu64
 		       " path SLs between switches change; applications that keep them must ask "
 		       "for new ones",
-		       differ == all				       ? "mode or coordinates" :
-		       balanced != (k->mode == DL_ROUTE_MARK_BALANCED) ? "ties" :
-									 "coordinates",
+		       differ == all		 ? "mode or coordinates" :
+		       balanced != ties || other ? "ties" :
+						   "coordinates",
 		       differ, all);
 	return 0;
 }

@@ -155,10 +155,11 @@ static struct dl_torus_mark marks_recall(const struct dl_engine *e, const struct
 }
 
 int dl_marks_torus(const struct dl_engine *e, struct dl_arena *arena, const struct dl_fabric *f,
-		   unsigned int *mode, struct dl_torus **out)
+		   unsigned int *modes, struct dl_torus **out)
 {
 	struct dl_torus_mark *marks = dl_arena_array(arena, f->nswitches + 1, sizeof(*marks));
 	const struct dl_sweep *in_force = marks_in_force(e);
+	unsigned int mode = 0, all = 0;
 	bool news = false;
 	int err;
 
@@ -167,11 +168,15 @@ int dl_marks_torus(const struct dl_engine *e, struct dl_arena *arena, const stru
 		return 0;
 	if (!marks)
 		return -ENOMEM;
-	for (uint32_t s = 0; s < f->nswitches; s++)
+	for (uint32_t s = 0; s < f->nswitches; s++) {
 		marks[s] = marks_recall(e, in_force, dl_fabric_switch_node(f, s)->guid, &news);
+		all |= marks[s].site == DL_NONE ? 0 : 1u << marks[s].mode;
+	}
 	if (!news)
 		return 0;
-	err = dl_torus_of_marks(f, marks, mode, out);
+	err = dl_torus_of_marks(f, marks, &mode, out);
+	if (*out && !in_force)
+		*modes = all;
 	if (!err && *out) /* marks name no seed: their coordinates count from the first one */
 		(*out)->seed = in_force ? in_force->torus->seed : 0;
 	return err;

@@ -28,12 +28,13 @@ void dl_marks_drop(struct dl_recall *r);
 bool dl_marks_know(const struct dl_engine *e, uint64_t guid);
 
 /*
- * The torus of the marks, for dl_torus_free(), and the mode in which they were made; with
- * tables in force, of their torus and the marks of switches that it does not have.  NULL:
- * there are none.  Returns 0 or -ENOMEM.
+ * The torus of the marks, for dl_torus_free(), and the modes in which they were made, a bit
+ * each: not all may be of the same change.  With tables in force, of their torus and the marks
+ * of switches that it does not have, and *modes stays.  NULL: there are none.  Returns 0 or
+ * -ENOMEM.
  */
 int dl_marks_torus(const struct dl_engine *e, struct dl_arena *arena, const struct dl_fabric *f,
-		   unsigned int *mode, struct dl_torus **out);
+		   unsigned int *modes, struct dl_torus **out);
 
 /*
  * LIDs have come behind the highest one: clear what switches hold for these.  OpenSM's lock

@@ -217,6 +217,27 @@ static void another_mode_changes_all_sls(void **state)
 	osm_fixture_free(x);
 }
 
+/* A master in any-SL mode did not reach one switch: granted SLs may still be those of that mode. */
+static void a_mark_of_before_hides_no_mode(void **state)
+{
+	(void)state;
+	for (unsigned int s = 0; s < 15; s++) {
+		struct osm_fixture *x = osm_fixture_torus(5, 3, "mode=proven");
+		uint8_t before[sizeof(x->switches[s].lft)];
+
+		assert_true(osm_fixture_sweep(x));
+		memcpy(before, x->switches[s].lft, sizeof(before));
+		osm_fixture_restart(x, "mode=any-sl");
+		assert_true(osm_fixture_sweep(x));
+		memcpy(x->switches[s].lft, before, sizeof(before));
+		osm_fixture_restart(x, "mode=proven");
+		assert_true(osm_fixture_sweep(x));
+		assert_int_equal(
+			osm_fixture_logged(x, "ERR DL27: new mode or coordinates: 225 of 225"), 1);
+		osm_fixture_free(x);
+	}
+}
+
 /* Of a 4x3 torus: paths that go half round x, to LIDs at even ports or at odd ones. */
 static void other_ties_change_sls(void **state)
 {
@@ -620,6 +641,7 @@ int main(void)
 		cmocka_unit_test(marks_are_kept_until_tables_are_in_force),
 		cmocka_unit_test(tables_of_others_hold_no_coordinates),
 		cmocka_unit_test(another_mode_changes_all_sls),
+		cmocka_unit_test(a_mark_of_before_hides_no_mode),
 		cmocka_unit_test(other_ties_change_sls),
 		cmocka_unit_test(a_configuration_takes_precedence),
 		cmocka_unit_test(configurations),

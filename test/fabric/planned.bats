@@ -595,6 +595,16 @@ propose() {
 	dateline route f.net --torus-config f.torus.conf -q -o f.dls
 	propose --max-errors 2
 	[[ $(jq '.fabric.proposed | length' told.json) == 7 ]]
+	# A cable at an avoided switch is out of use once: the same files again propose no more.
+	dateline gen 4 4 1 -q -o f
+	dateline route f.net --torus-config f.torus.conf -q -o f.dls
+	printf 'GUID 0xd1000%s000000 port 1: [SymbolErrorCounter == %d]\n' 101 9000 201 5000 >now
+	touch -d '2026-11-24 12:01Z' now
+	echo 'switch S_1_1_0' >sick
+	for n in 2 0; do
+		propose --max-errors 2 --ring-share 75
+		[[ $(jq '.fabric.proposed | length' told.json) == "$n" ]]
+	done
 	# What is no text is not written over.
 	printf 'cable S_0_0_0/1\n\0cable S_1_1_0/1\n' >sick
 	cp sick odd

@@ -42,6 +42,7 @@ struct propose {
 	const struct dl_log *log;
 	struct dl_torus_speeds speeds;
 	char *list;				/* the file, with what is proposed */
+	bool *out;				/* by port: cables that are out of use */
 	uint32_t *ring, *of_ring, *out_of_ring; /* by port; by ring: cables, and those out */
 };
 
@@ -130,7 +131,8 @@ static int propose_find_rings(struct propose *p)
 	p->ring = malloc((f->nports + 1ul) * sizeof(*p->ring));
 	p->of_ring = calloc(DL_TORUS_DIMS * (size_t)sites + 1, sizeof(*p->of_ring));
 	p->out_of_ring = calloc(DL_TORUS_DIMS * (size_t)sites + 1, sizeof(*p->out_of_ring));
-	if (!cabled || !p->ring || !p->of_ring || !p->out_of_ring) {
+	p->out = calloc(f->nports + 1ul, sizeof(*p->out));
+	if (!cabled || !p->ring || !p->of_ring || !p->out_of_ring || !p->out) {
 		free(cabled);
 		return -ENOMEM;
 	}
@@ -163,10 +165,12 @@ static int propose_find_rings(struct propose *p)
 	return 0;
 }
 
-static void propose_count_out(struct propose *p, uint32_t port)
+/* A cable at an avoided switch, which is out of use already, may be listed as well. */
+static void propose_take_out(struct propose *p, uint32_t port)
 {
 	if (p->ring[port] != DL_NONE)
-		p->out_of_ring[p->ring[port]]++;
+		p->out_of_ring[p->ring[port]] += !p->out[port];
+	p->out[port] = p->out[p->in->fabric->ports[port].peer] = true;
 }
 
 static bool propose_ring_allows(const struct propose *p, uint32_t port)
@@ -174,7 +178,7 @@ static bool propose_ring_allows(const struct propose *p, uint32_t port)
 	uint32_t ring = p->ring[port];
 
 	return ring == DL_NONE ||
-	       100 * (p->out_of_ring[ring] + 1) <= p->r->ring_share * p->of_ring[ring];
+	       100 * (p->out_of_ring[ring] + !p->out[port]) <= p->r->ring_share * p->of_ring[ring];
 }
 
 /* ---- limits -------------------------------------------------------------- */
@@ -219,9 +223,9 @@ static int propose_begin(struct propose *p, bool *listed)
 	for (uint32_t port = 0; !err && port < f->nports; port++) {
 		uint32_t far = dl_fabric_peer_switch(f, port);
 
-		if (dl_fabric_joins_switches(f, port) && port < f->ports[port].peer &&
+		if (dl_fabric_joins_switches(f, port) &&
 		    (a->cut[port] || a->leaf[far] || a->leaf[f->nodes[f->ports[port].node].sw]))
-			propose_count_out(p, port);
+			propose_take_out(p, port);
 	}
 	dl_route_avoided_free(a);
 	return err;
@@ -290,7 +294,7 @@ static int propose_cable(struct propose *p, const bool *listed, uint32_t port, c
 	}
 	free(p->list);
 	p->list = list;
-	propose_count_out(p, port);
+	propose_take_out(p, port);
 	return 0;
 }
 
@@ -350,6 +354,7 @@ int path_propose(struct tool *tool, const struct tool_input *in, const struct pa
 			       json_pack("{s:o, s:o}", "proposed", proposed, "not_proposed", kept));
 	dl_torus_speeds_release(&p.speeds);
 	free(p.list);
+	free(p.out);
 	free(p.ring);
 	free(p.of_ring);
 	free(p.out_of_ring);

@@ -34,9 +34,10 @@
  * case is a trial used whose busiest channel is busier than those of 1 and 2.
  *
  * So the result carries at least what the fabric carries without its slow cables, and with
- * all cables alike.  It depends on the arguments alone.  A fabric without slow cables is
- * routed at once.  Complexity: that of the routing, without verification, and O(switches x
- * LIDs) for each trial, of which there are at most 2 * (ROUNDS + 3).
+ * all cables alike.  Avoided cables are missing here, too: neither medians nor loads count
+ * them.  The result depends on the arguments alone.  A fabric without slow cables is routed
+ * at once.  Complexity: that of the routing, without verification, and O(switches x LIDs)
+ * for each trial, of which there are at most 2 * (ROUNDS + 3).
  */
 #include <errno.h>
 #include <math.h>
@@ -82,6 +83,7 @@ void dl_route_take_turns(const struct dl_route_pass *p, uint32_t sw, const uint8
 
 struct weigh {
 	const struct dl_route_pass *p;
+	const struct dl_torus *torus; /* without what is avoided: that is not weighed */
 	struct dl_arena arena;
 	struct dl_torus_speeds speeds;
 	bool *slow;	    /* by switch * DL_TORUS_DIRS + direction: has the hop a slow cable? */
@@ -140,7 +142,7 @@ static double weigh_power(double x)
 /* The loads of all hops, and of the busiest channel. */
 static void weigh_loads(struct weigh *w, const struct dl_tables_load *load, struct weigh_plan *plan)
 {
-	const struct dl_torus *t = w->p->whole;
+	const struct dl_torus *t = w->torus;
 	const struct dl_fabric *f = t->fabric;
 	double channels = 0;
 
@@ -200,7 +202,7 @@ static int weigh_trial(struct weigh *w, struct weigh_plan *plan)
 
 static void weigh_take_out(const struct weigh *w, struct weigh_plan *plan, uint32_t hop)
 {
-	const struct dl_torus *t = w->p->whole;
+	const struct dl_torus *t = w->torus;
 	uint32_t sw = hop / DL_TORUS_DIRS;
 	const uint8_t *ports = dl_torus_group(t, sw, hop % DL_TORUS_DIRS);
 
@@ -212,7 +214,7 @@ static void weigh_take_out(const struct weigh *w, struct weigh_plan *plan, uint3
 /* Of each ring the busiest slow hop, if busier than the rest.  Whether there is one. */
 static bool weigh_escalate(struct weigh *w, struct weigh_plan *plan)
 {
-	const struct dl_torus *t = w->p->whole;
+	const struct dl_torus *t = w->torus;
 	uint32_t before = plan->nout;
 
 	for (unsigned int d = 0; d < DL_TORUS_DIMS; d++) {
@@ -288,7 +290,7 @@ static int weigh_search_from(struct weigh *w, struct weigh_plan *plan, struct we
 
 static int weigh_search(struct weigh *w, struct weigh_plan *best)
 {
-	const struct dl_fabric *f = w->p->whole->fabric;
+	const struct dl_fabric *f = w->torus->fabric;
 	struct weigh_plan plan = { .alike = true };
 	int err;
 
@@ -319,7 +321,7 @@ static int weigh_search(struct weigh *w, struct weigh_plan *best)
 /* Which hops have slow cables.  Returns how many cables these are. */
 static uint32_t weigh_find_slow(struct weigh *w)
 {
-	const struct dl_torus *t = w->p->whole;
+	const struct dl_torus *t = w->torus;
 	const struct dl_fabric *f = t->fabric;
 	uint32_t n = 0;
 
@@ -352,7 +354,7 @@ static bool weigh_is_used(const struct dl_route_result *r, uint32_t port)
 /* By the tables: what a plan takes out may be the only way, and what stays may be idle. */
 static void weigh_report(const struct weigh *w, uint32_t n)
 {
-	const struct dl_fabric *f = w->p->whole->fabric;
+	const struct dl_fabric *f = w->torus->fabric;
 	uint32_t unused = 0;
 
 	for (uint32_t p = 0; p < f->nports; p++) {
@@ -372,12 +374,17 @@ int dl_route_weigh(struct dl_route_pass *p)
 {
 	const struct dl_torus *t = p->torus;
 	size_t hops = t->fabric->nswitches * (size_t)DL_TORUS_DIRS + 1;
+	struct dl_route_pass used = *p;
 	struct weigh w = { .p = p };
 	struct weigh_plan best = { 0 };
+	bool sound = dl_route_input_sound(p);
 	uint32_t n;
-	int err = dl_torus_speeds_init(&w.speeds, t->fabric, &t->grid, t->sw_site);
+	int err = sound && p->options->avoid ? dl_route_transit(&used) : 0;
 
-	if (!err && w.speeds.nslow && dl_route_input_sound(p)) {
+	w.torus = used.torus;
+	if (!err)
+		err = dl_torus_speeds_init(&w.speeds, w.torus->fabric, &t->grid, t->sw_site);
+	if (!err && w.speeds.nslow && sound) {
 		w.slow = dl_arena_array(&w.arena, hops, sizeof(*w.slow));
 		w.load = dl_arena_array(&w.arena, hops, sizeof(*w.load));
 		w.held = dl_arena_array(&w.arena, t->fabric->nports + 1ul, sizeof(*w.held));
@@ -400,6 +407,7 @@ int dl_route_weigh(struct dl_route_pass *p)
 	if (!err)
 		err = dl_route_once(p);
 out:
+	dl_arena_free(&used.arena);
 	dl_arena_free(&w.arena);
 	dl_torus_speeds_release(&w.speeds);
 	return err;

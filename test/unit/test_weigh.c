@@ -4,7 +4,8 @@
  * load of the busiest channel, the fabric carries at least what it carries without its
  * slow cables, and never less than with all cables alike; and so does the emulator, on
  * the first DATELINE_EMULATED of them (4).  Tables are verified, path SLs and maps stay,
- * classic mode sees no speeds.  Loads are those of a plain walk here.
+ * classic mode sees no speeds.  Unplugging an avoided cable changes no entry.  Loads are
+ * those of a plain walk here.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -213,26 +214,33 @@ static double saturation(const struct dl_tables *t)
 	return low;
 }
 
-/* Without its slow cables, as far as it holds together. */
+/*
+ * Without its slow cables, as far as it holds together.  Others take turns: without the slow
+ * ones they may be slower than the median, and be weighed.
+ */
 static void without_slow(const struct dl_torus *t, const struct dl_torus_config *c,
 			 struct dl_route_options *o, uint32_t *nslow, struct dl_route_result *out)
 {
 	struct dl_torus_speeds speeds;
 	struct dl_route_avoided *avoided;
 	uint32_t *slow = calloc(t->fabric->nports + 1, sizeof(*slow));
+	struct dl_route_pass p = { .torus = t, .whole = t, .config = c, .options = o, .out = out };
 
 	assert_int_equal(dl_torus_speeds_init(&speeds, t->fabric, &t->grid, t->sw_site), 0);
 	*nslow = 0;
-	for (uint32_t p = 0; p < t->fabric->nports; p++)
-		if (speeds.slow[p] && p < t->fabric->ports[p].peer) {
-			assert_true(rate_of(t->fabric, p) < speeds.usual[p]);
-			slow[(*nslow)++] = p;
+	for (uint32_t port = 0; port < t->fabric->nports; port++)
+		if (speeds.slow[port] && port < t->fabric->ports[port].peer) {
+			assert_true(rate_of(t->fabric, port) < speeds.usual[port]);
+			slow[(*nslow)++] = port;
 		}
 	assert_int_equal(*nslow, speeds.nslow);
 	assert_int_equal(dl_route_avoid_add(NULL, t->fabric, slow, *nslow, &avoided), 0);
 	o->avoid = avoided;
-	assert_int_equal(dl_route(t, c, o, NULL, out), 0);
+	p.rate = speeds.rate;
+	memset(out, 0, sizeof(*out));
+	assert_int_equal(dl_route_once(&p), 0);
 	o->avoid = NULL;
+	dl_arena_free(&p.arena);
 	dl_route_avoided_free(avoided);
 	dl_torus_speeds_release(&speeds);
 	free(slow);
@@ -384,6 +392,70 @@ static void no_speeds_make_it_worse(void **state)
 		      tally.gain / (tally.fabrics ? tally.fabrics : 1));
 	assert_true(tally.fabrics < 100 || (tally.better_than_alike > tally.fabrics / 2 &&
 					    tally.better_than_out > tally.fabrics / 10));
+	free(g);
+}
+
+/* ---- avoided cables ------------------------------------------------------ */
+
+/* Take random cables between switches out of use. */
+static struct dl_route_avoided *avoid_some(const struct dl_fabric *f, struct test_random *r)
+{
+	struct dl_route_avoided *avoided;
+	uint32_t ports[3], n = 0, wanted = 1 + test_random(r, 3);
+
+	while (n < wanted) {
+		ports[n] = test_random(r, f->nports);
+		n += dl_fabric_joins_switches(f, ports[n]);
+	}
+	assert_int_equal(dl_route_avoid_add(NULL, f, ports, n, &avoided), 0);
+	return avoided;
+}
+
+/* Unplugging what is out of use changes no entry, and no cable of the multicast tree. */
+static void what_is_avoided_is_not_weighed(void **state)
+{
+	struct grid_fabric *g = calloc(1, sizeof(*g));
+	struct test_random r = { seed, 1 };
+	uint32_t compared = 0, rounds = share(2 * FABRICS);
+
+	(void)state;
+	for (uint32_t i = 0; i < rounds; i++) {
+		struct dl_route_options o;
+		struct dl_route_avoided *avoided;
+		struct dl_route_result out, gone;
+		struct dl_torus *t, *left;
+
+		draw_grid(g, &r, i);
+		grid_seed(g, 0, true);
+		assert_int_equal(dl_torus_discover(g->fabric, &g->config, NULL, &t), 0);
+		draw_speeds(g->fabric, &r);
+		dl_route_options_init(&o);
+		o.mode = i / 8 % 2 ? DL_ROUTE_ANY_SL : DL_ROUTE_PROVEN;
+		avoided = avoid_some(g->fabric, &r);
+		o.avoid = avoided;
+		assert_int_equal(dl_route(t, &g->config, &o, NULL, &out), 0);
+		o.avoid = NULL;
+		for (uint32_t p = 0; p < g->fabric->nports; p++)
+			if (avoided->cut[p])
+				g->fabric->ports[p].peer = DL_NONE;
+		assert_int_equal(dl_torus_discover(g->fabric, &g->config, NULL, &left), 0);
+		if (!memcmp(t->sw_site, left->sw_site,
+			    g->fabric->nswitches * sizeof(*t->sw_site))) {
+			assert_int_equal(dl_route(left, &g->config, &o, NULL, &gone), 0);
+			assert_true(same_entries(out.tables, gone.tables));
+			assert_memory_equal(out.tree->parent, gone.tree->parent,
+					    g->fabric->nswitches * sizeof(*out.tree->parent));
+			dl_route_result_release(&gone);
+			compared++;
+		}
+		dl_route_result_release(&out);
+		dl_route_avoided_free(avoided);
+		dl_torus_free(t);
+		dl_torus_free(left);
+		grid_free(g);
+	}
+	print_message("%u of %u unplugged\n", compared, rounds);
+	assert_true(compared > rounds / 2);
 	free(g);
 }
 
@@ -565,6 +637,7 @@ int main(void)
 		cmocka_unit_test(no_clock_changes_what_is_used),
 		cmocka_unit_test(buffers_and_channels_count),
 		cmocka_unit_test(turns_share_by_rate),
+		cmocka_unit_test(what_is_avoided_is_not_weighed),
 		cmocka_unit_test(a_slow_cable_on_a_ring_is_weighed),
 		cmocka_unit_test(no_speeds_make_it_worse),
 	};

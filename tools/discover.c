@@ -295,7 +295,7 @@ static void discover_print_plan(const json_t *d, FILE *to)
 			"\"{from.name}\" port {from.port} to \"{to.name}\" port "
 			"{to.port}\n{/}"
 			"{!stays}{work} \"{from.name}\" port {from.port} - \"{to.name}\" "
-			"port {to.port}\n{/}" :
+			"port {to.port}{?planned}: {speed}, planned {planned}{/}\n{/}" :
 			"exchange the plugs in \"{from.name}\" port {from.port} and "
 			"\"{to.name}\" port {to.port}\n");
 	if (!i)

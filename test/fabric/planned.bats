@@ -280,7 +280,7 @@ recabled() {
 			for (p = 1; p <= 36; p++)
 				if (far[node "/" p] ~ /\//) {
 					split(far[node "/" p], to, "/")
-					print "[" p "]\t\"" to[1] "\"[" to[2] "]"
+					print "[" p "]\t\"" to[1] "\"[" to[2] "]\t# \"" to[1] "\" lid 0 4xEDR"
 				}
 			node = ""
 		}
@@ -460,6 +460,15 @@ last() {
 		S_2_0_0/6 S_0_1_0/9 leaf-20/5 -
 	mended 'exchange the plugs in "S_1_0_3" port 6 and "S_0_0_3" port 6' -- \
 		S_0_0_0/6 leaf-10/5 S_1_0_0/6 leaf-00/5
+	# A cable that trained with one lane of four: by its rate, planned and found.
+	sed '/"S_0_0_0"\[6\]/s/4xEDR/1xEDR/' up/001.net | sed "$real" >real.net
+	fails dateline discover real.net --torus-config f.torus.conf --plan up/001.net -q >told
+	same "rate" <(tail -n 1 told) - <<-'END'
+		check "S_0_0_0" port 6 - "S_0_0_3" port 5: 1xEDR, planned 4xEDR
+	END
+	# A faster one is no work.
+	sed '/"S_0_0_0"\[6\]/s/4xEDR/1xEDR/' up/001.net >slow.net
+	dateline discover up/001.net --torus-config f.torus.conf --plan slow.net -q >told
 	# Before anything was done: the step itself.
 	dateline discover f.net --plan up/001.net -q >told || (($? == 1))
 	same "work" told <(sed -n '/^step 1:/,/^step 2:/s/^  \(move\|plug\)/\1/p' up/steps.txt)

@@ -108,6 +108,7 @@ told discover plugs.net
 told discover moved.net --torus-config moved.torus.conf
 told discover moved.net --plan plugs.net
 told discover large.net --plan <(sed s/d100000000/e41d00000/ large.net)
+told discover <(sed '/\[1\]/s/4xEDR/1xEDR/' large.net) --plan large.net
 for name in whole large any loop unknown lost starved services; do
 	told verify $name
 	told verify $name --explain

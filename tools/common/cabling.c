@@ -9,7 +9,8 @@
  * cables it has, most of all at the same ports; the pair that agrees most is
  * matched first, and others follow from it.  Then each planned cable that is not there gets
  * the least work that brings it about, and what was done counts for the next one.  Cables
- * that nobody planned and nobody moved are unplugged at the end.
+ * that nobody planned and nobody moved are unplugged at the end.  Those that are where the
+ * plan has them are compared by their rates, too.
  *
  * Complexity: the nodes that are matched by cables, squared, times the ports of a node.
  */
@@ -168,6 +169,28 @@ static void cabling_bring(struct cabling *c, uint32_t port)
 	json_decref(to);
 }
 
+/* A planned cable that nobody touched runs as fast as planned, or a line says so. */
+static void cabling_check_rate(struct cabling *c, uint32_t port)
+{
+	uint32_t there = dl_fabric_match_port(&c->there, port);
+	struct dl_fabric_speed_width planned = dl_fabric_agreed(c->plan, port), found;
+	uint32_t rate;
+
+	if (there == DL_NONE || c->now->ports[there].peer == DL_NONE ||
+	    c->now->ports[there].peer != cabling_far(c, port))
+		return;
+	found = dl_fabric_agreed(c->now, there);
+	rate = dl_fabric_rate(found.speed, found.width);
+	if (!rate || rate >= dl_fabric_rate(planned.speed, planned.width))
+		return;
+	json_array_append_new(c->work,
+			      json_pack("{s:s, s:o, s:o, s:o, s:o}", "work", "check", "from",
+					tool_json_named_port(c->plan, port), "to",
+					tool_json_named_port(c->plan, c->plan->ports[port].peer),
+					"speed", tool_json_speed(found.width, found.speed),
+					"planned", tool_json_speed(planned.width, planned.speed)));
+}
+
 /* Is a cable planned at this port? */
 static bool cabling_is_planned(const struct cabling *c, uint32_t port)
 {
@@ -214,6 +237,9 @@ json_t *tool_json_cabling(const struct dl_fabric *plan, const struct dl_fabric *
 	for (uint32_t p = 0; !err && p < now->nports; p++)
 		if (c.peer[p] != DL_NONE && !cabling_is_planned(&c, p))
 			cabling_cut(&c, p);
+	for (uint32_t p = 0; !err && p < plan->nports; p++)
+		if (plan->ports[p].peer != DL_NONE && p < plan->ports[p].peer)
+			cabling_check_rate(&c, p);
 	if (!err)
 		document = json_pack("{s:o, s:o}", "nodes", cabling_nodes(&c), "work", c.work);
 	else

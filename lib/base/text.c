@@ -71,8 +71,7 @@ static int text_fill(struct dl_text *t)
 	if (!err && !n && ferror(t->from))
 		err = errno && errno != EIO ? -errno : -EINVAL;
 	if (err)
-		return dl_fail(t->log, err, "%s:%u: cannot read on: %s", t->name, t->line + 1,
-			       strerror(errno));
+		return dl_fail(t->log, err, "cannot read %s: %s", t->name, strerror(errno));
 	t->end += n;
 	t->bytes += n;
 	text_find_lines(t);

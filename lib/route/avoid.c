@@ -484,6 +484,21 @@ void dl_route_avoid_name(const struct dl_route_avoided_item *item, const struct 
 		       far->num);
 }
 
+static void avoid_append_lost(const struct dl_route_avoided_item *item, const struct dl_fabric *f,
+			      char *out, size_t size)
+{
+	dl_text_append(out, size, ": stays in use, the only way to ");
+	if (item->switches)
+		dl_text_append(out, size, "%u switch%s", item->switches,
+			       item->switches == 1 ? "" : "es");
+	if (item->adapters)
+		dl_text_append(out, size, "%s%u adapter%s", item->switches ? " and " : "",
+			       item->adapters, item->adapters == 1 ? "" : "s");
+	if (item->example != DL_NONE)
+		dl_text_append(out, size, ", such as \"%s\"",
+			       dl_fabric_node_name(f, item->example));
+}
+
 void dl_route_avoid_text(const struct dl_route_avoided_item *item, const struct dl_fabric *f,
 			 char *out, size_t size)
 {
@@ -502,11 +517,5 @@ void dl_route_avoid_text(const struct dl_route_avoided_item *item, const struct 
 		dl_text_append(out, size,
 			       ": stays in use: several nodes have this name; use a GUID");
 	else
-		dl_text_append(
-			out, size,
-			": stays in use, the only way to %u switch%s and %u adapter%s, such as "
-			"\"%s\"",
-			item->switches, item->switches == 1 ? "" : "es", item->adapters,
-			item->adapters == 1 ? "" : "s",
-			item->example == DL_NONE ? "" : dl_fabric_node_name(f, item->example));
+		avoid_append_lost(item, f, out, size);
 }

@@ -117,10 +117,11 @@ ends 1 'stays in use: several nodes have this name' /dev/null route same-names.n
 echo 'cable 0x00d1000000000000/1' >avoid
 ends 0 'out of use' /dev/null route same-names.net -o v.dls --avoid avoid
 echo 'cable H_0_0_0_1/1' >avoid
-ends 1 'the only way to 0 switches and 1 adapter' /dev/null route t.net -o v.dls --avoid avoid
+ends 1 'the only way to 1 adapter, such as "H_0_0_0_1"' /dev/null route t.net -o v.dls --avoid avoid
 echo 'cable S_0_0_0' >avoid
 ends 2 'avoid:1: expected NAME/PORT' /dev/null route t.net -o v.dls --avoid avoid
 ends 2 'cannot open missing' /dev/null route t.net -o v.dls --avoid missing
+ends 2 'cannot read /tmp: Is a directory' /dev/null route t.net -o v.dls --avoid /tmp
 ends 2 'cannot open missing' /dev/null route t.net -o v.dls --opensm-conf missing
 echo 'event_plugin_options mode=fast' >opensm.conf
 ends 2 '"mode=fast": expected' /dev/null route t.net -o v.dls --opensm-conf opensm.conf

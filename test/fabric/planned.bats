@@ -361,12 +361,23 @@ last() {
 	grep -q 'step 11 would cut these off' errors
 }
 
-@test "a growth of a line whose end has no such port free is refused" {
+@test "a growth of a line whose end has no such port free takes another, or is refused" {
 	# Adapters of the last switches are where others lead on.
 	dateline gen 4 4 1 --mesh y -q -o f
 	sed -i '/^Switch.*"S_2_3_0"/,/^$/s/^\[5\]/[3]/; s/"S_2_3_0"\[5\]/"S_2_3_0"[3]/' f.net
-	fails dateline grow f.net --torus-config f.torus.conf --dim y -q -o grown 2>errors
-	grep -q '"S_2_3_0" port 3, where the new plane .* is taken' errors
+	dateline grow f.net --torus-config f.torus.conf --dim y -q -o grown >grown.txt || (($? == 1))
+	grep -q 'plug "S_2_3_0" port 5 - "S_2_4_0" port 4' grown.txt
+	# Other numbers on its way, and two cables side by side.
+	for parallel in 1 2; do
+		dateline gen 5 3 1 --mesh x --scramble 9 --parallel $parallel --fail-link 1,1,0:+x -q -o g
+		dateline grow g.net --torus-config g.torus.conf --dim x --by 2 -q -o "g$parallel" >grown.txt ||
+			(($? == 1))
+		dateline verify "g$parallel/$(grep -c '^step' grown.txt | xargs printf %03d).dls" -q
+	done
+	# No port at all.
+	sed -i '/^Switch.*"S_2_3_0"/s/36/4/' f.net
+	fails dateline grow f.net --torus-config f.torus.conf --dim y -q -o full 2>errors
+	grep -q '"S_2_3_0" has no free port .* port 3: free one' errors
 }
 
 @test "a growth of a mesh whose new corners could be leaf switches: the plan names them" {

@@ -126,8 +126,8 @@ static int grow_add_column(struct grow_plan *p, uint32_t last, const uint32_t c[
 }
 
 /*
- * A port for a new switch, like one of the last plane whose cable back is missing: the one by
- * which the first plane leads back, or any that is free; 0: none.
+ * A port for a new switch, and free at the last one: the wanted one, such as that by which the
+ * first plane leads back, or else any; 0: none.
  */
 static unsigned int grow_free_port(const struct grow_plan *p, const struct dl_torus *t,
 				   uint32_t last, uint32_t node, const uint8_t *out, uint32_t n,
@@ -140,6 +140,7 @@ static unsigned int grow_free_port(const struct grow_plan *p, const struct dl_to
 
 		if (num <= like->nports && !memchr(out, num, n) &&
 		    t->fabric->ports[like->first_port + num].peer == DL_NONE &&
+		    p->all->ports[grow_port(p->all, last, num)].peer == DL_NONE &&
 		    p->all->ports[p->all->nodes[node].first_port + num].peer == DL_NONE)
 			return num;
 	}
@@ -164,7 +165,7 @@ static int grow_connect(struct dl_fabric *f, uint32_t a, uint32_t b, uint32_t li
 /*
  * The cables that close a ring, from the last plane to the first, open; in their place
  * the column is put.  On a line it is put behind the last switch, by the port numbers
- * of the switch before.
+ * of the switch before where they are free, else by others.
  */
 static int grow_join_column(struct grow_plan *p, const struct dl_torus *t, uint32_t site,
 			    const uint32_t *nodes)
@@ -182,24 +183,28 @@ static int grow_join_column(struct grow_plan *p, const struct dl_torus *t, uint3
 	n = dl_torus_group_size(t, from, plus);
 	back = dl_torus_group_size(t, last, dl_torus_opposite(plus));
 	for (uint32_t i = 0; !err && i < n; i++) {
-		uint32_t end = grow_port(f, last, out[i]), far;
-		unsigned int num = i < back ? in[i] : 0;
+		unsigned int num = i < back ? in[i] : 0, lead = out[i];
+		uint32_t end, far;
 
 		p->lacking = f->switches[last];
 		p->lacks = out[i];
-		if (out[i] > f->nodes[p->lacking].nports)
+		if (from != last && (lead > f->nodes[p->lacking].nports ||
+				     f->ports[grow_port(f, last, lead)].peer != DL_NONE))
+			lead = grow_free_port(p, t, last, nodes[0], out, n, lead);
+		if (!lead)
 			return -EBUSY;
+		end = grow_port(f, last, lead);
 		far = f->ports[end].peer;
 		if (!num && far != DL_NONE)
 			num = grow_free_port(p, t, last, nodes[0], out, n, f->ports[far].num);
-		if (!num || (from != last && far != DL_NONE))
+		if (!num)
 			return -EBUSY;
 		if (far != DL_NONE)
 			f->ports[far].peer = f->ports[end].peer = DL_NONE;
 		for (int k = 0; !err && k < p->request->by; k++) {
 			err = grow_connect(f, end, f->nodes[nodes[k]].first_port + num,
 					   grow_port(f, from, out[i]));
-			end = f->nodes[nodes[k]].first_port + out[i];
+			end = f->nodes[nodes[k]].first_port + lead;
 		}
 		if (!err && far != DL_NONE)
 			err = dl_fabric_connect(f, end, far);
@@ -458,9 +463,9 @@ int grow_plan_make(const struct tool *tool, const struct grow_request *r,
 	if (err == -EBUSY || err == -EINVAL)
 		return dl_fail(
 			&tool->log, -EINVAL,
-			"\"%s\" port %u, where the new plane would be connected in %c by the "
-			"ports of the plane before, is taken or not there",
-			dl_fabric_node_name(in->fabric, p->lacking), p->lacks, 'x' + r->dim);
+			"\"%s\" has no free port to connect the new plane in %c, where the plane "
+			"before has port %u: free one",
+			dl_fabric_node_name(in->fabric, p->lacking), 'x' + r->dim, p->lacks);
 	return err;
 }
 

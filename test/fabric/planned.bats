@@ -380,6 +380,17 @@ last() {
 	grep -q '"S_2_3_0" has no free port .* port 3: free one' errors
 }
 
+@test "a growth and its removal end with each cable where it was, parallel ones too" {
+	# shellcheck disable=SC2016 # awk's fields
+	local ends='/^(Switch|Ca)/ { split($0, w, /"/); node = w[2] } /^\[/ { print node, $1, $2 }'
+
+	dateline gen 4 3 1 --scramble 5 --parallel 2 -q -o f
+	dateline grow f.net --torus-config f.torus.conf --dim x -q -o up >/dev/null || (($? == 1))
+	dateline grow "up/$(last up).net" --torus-config up/after.torus.conf --dim x --by -1 -q \
+		-o down >/dev/null || (($? == 1))
+	same "cables" <(awk "$ends" f.net | sort) <(awk "$ends" "down/$(last down).net" | sort)
+}
+
 @test "a growth of a mesh whose new corners could be leaf switches: the plan names them" {
 	local guid y
 

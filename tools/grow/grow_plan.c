@@ -267,12 +267,33 @@ static int grow_add_planes(struct grow_plan *p, const struct dl_torus *t)
 
 /* ---- planes that go ------------------------------------------------------ */
 
+/*
+ * The port of the first plane that a port of the last plane that stays will lead to: as the
+ * same port number of the last plane of all does.  So what has grown comes back with parallel
+ * cables as they were.  0: that one closes no ring.
+ */
+static unsigned int grow_closing_port(const struct grow_plan *p, const struct dl_torus *t,
+				      const uint32_t at[DL_TORUS_DIMS], unsigned int num)
+{
+	unsigned int dim = p->request->dim;
+	uint32_t c[DL_TORUS_DIMS] = { at[0], at[1], at[2] }, sw;
+
+	c[dim] = t->grid.radix[dim] - 1;
+	sw = t->site_sw[dl_torus_site(&t->grid, c)];
+	if (sw == DL_NONE || num > dl_fabric_switch_node(t->fabric, sw)->nports ||
+	    t->port_dir[grow_port(t->fabric, sw, num)] != dl_torus_dir(dim, false))
+		return 0;
+	return t->fabric->ports[t->fabric->ports[grow_port(t->fabric, sw, num)].peer].num;
+}
+
 /* The cables that will close each ring without them. */
 static int grow_close_rings(struct grow_plan *p, const struct dl_torus *t)
 {
 	unsigned int dim = p->request->dim;
 	unsigned int plus = dl_torus_dir(dim, false), minus = dl_torus_dir(dim, true);
 	uint32_t c[DL_TORUS_DIMS];
+	const uint8_t *out;
+	bool alike;
 	int err = 0;
 
 	for (uint32_t site = 0; !err && site < t->nsites && !t->grid.mesh[dim]; site++) {
@@ -285,12 +306,18 @@ static int grow_close_rings(struct grow_plan *p, const struct dl_torus *t)
 		last = p->site_sw[dl_torus_site(&p->large, c)];
 		if (last == DL_NONE)
 			continue;
+		out = dl_torus_group(t, last, plus);
 		n = dl_torus_group_size(t, last, plus);
 		m = dl_torus_group_size(t, first, minus);
+		alike = true;
+		for (uint32_t i = 0; i < n; i++)
+			alike &= grow_closing_port(p, t, c, out[i]) != 0;
 		for (uint32_t i = 0; !err && i < n && i < m; i++)
-			err = grow_add_cable(
-				p, grow_port(p->all, last, dl_torus_group(t, last, plus)[i]),
-				grow_port(p->all, first, dl_torus_group(t, first, minus)[i]), 0, 0);
+			err = grow_add_cable(p, grow_port(p->all, last, out[i]),
+					     grow_port(p->all, first,
+						       alike ? grow_closing_port(p, t, c, out[i]) :
+							       dl_torus_group(t, first, minus)[i]),
+					     0, 0);
 	}
 	return err;
 }

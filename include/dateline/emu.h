@@ -93,7 +93,7 @@ struct dl_emu_congestion {
 
 /* Reliable connections: see reliable.c. */
 struct dl_emu_retries {
-	uint64_t timeout_ps;  /* without an acknowledgement; 0: there are no connections */
+	uint64_t timeout_ps;  /* from when one was asked for; 0: there are no connections */
 	uint32_t count;	      /* of times in a row that a connection goes back before it breaks */
 	uint32_t ack_packets; /* every so many are acknowledged, besides the last of a message */
 };

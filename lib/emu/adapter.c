@@ -155,13 +155,21 @@ static uint32_t next_data(const struct dl_emu *e, const struct dl_emu_flow *f)
 	return f->left < e->c.mtu ? f->left : e->c.mtu;
 }
 
-/* A flow that has its turn at an SL has gone back to a message of another one: it lines up there. */
+/*
+ * A flow that has its turn has gone back to a message of another SL, and lines up there; or
+ * its connection has broken, and it goes on to another one.
+ */
 static bool is_out_of_line(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 {
 	struct dl_emu_flow *f = &e->flows[flow];
 	unsigned int sl = sl_of_message(e, a, &f->message);
 
 	f->other = false;
+	if (dl_emu_rc_is_broken(e, flow)) {
+		dl_emu_sl_sched_charge(&a->sched, flow, 0, false);
+		message_sent(e, flow);
+		return true;
+	}
 	if (sl == f->sl)
 		return false;
 	f->sl = sl;

@@ -70,6 +70,8 @@ bool dl_emu_rc_start(struct dl_emu *e, uint32_t flow);
 void dl_emu_rc_number(struct dl_emu *e, uint32_t flow, uint32_t packet);
 void dl_emu_rc_sent(struct dl_emu *e, uint32_t flow);
 void dl_emu_rc_timeout(struct dl_emu *e, uint32_t flow);
+/* Is it in the error state, the connection of the message that the flow is sending? */
+bool dl_emu_rc_is_broken(const struct dl_emu *e, uint32_t flow);
 /* The next acknowledgement of an adapter; false: there is none. */
 bool dl_emu_rc_next_ack(struct dl_emu *e, uint32_t flow, struct dl_emu_message *out);
 /* A packet has come whole to an adapter: is it to be delivered?  Else it is gone. */

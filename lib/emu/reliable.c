@@ -10,9 +10,15 @@
  * others: repeated ones, and those that come after a gap.  It acknowledges the last
  * packet of a message, each `ack_packets`-th packet, and what is repeated of these;
  * after a gap it asks once for the packet that it expects (NAK).  The sender
- * goes back to that packet, or to the oldest one that is not acknowledged when
- * nothing has been for `timeout_ps`, and sends all from there again.  After `count`
- * times without progress the connection breaks: its messages are lost.
+ * goes back to that packet, or to the oldest one that is not acknowledged when the
+ * timer expires, and sends all from there again.  After `count` times without
+ * progress the connection breaks: its messages are lost, and nothing more of them is
+ * sent.
+ *
+ * The timer runs for `timeout_ps` from a packet that asks for an acknowledgement, if
+ * no other such packet waits for one, and again from each acknowledgement of further
+ * packets (IBA 9.7.6).  Packets that do not ask leave it alone: a queue pair among
+ * many takes long from one that does to the next.
  *
  * Acknowledgements are packets of 30 bytes from a queue pair of the receiving
  * adapter, which takes its turns; one that waits there is replaced by a later one of
@@ -21,7 +27,7 @@
  * A message has ended for its source (closed loops, a program's send) when its last
  * packet is acknowledged.
  *
- * Invariants.  acked <= next <= end, but for one packet after a late
+ * Invariants.  acked <= next <= end and asked <= next, but for one packet after a late
  * acknowledgement; the messages kept are those with packets from `acked` on.  Of an
  * adapter, all is changed in its shard.
  *
@@ -45,6 +51,7 @@ struct rc_connection {
 	bool broken;
 	uint8_t tries;		   /* without progress */
 	uint32_t next, acked, end; /* PSNs: to be sent, expected by the receiver, of the messages */
+	uint32_t asked;		   /* the PSN after that of the last packet that asks */
 	uint64_t deadline;
 	struct rc_message *messages; /* oldest first */
 	uint32_t n, cap;
@@ -117,9 +124,16 @@ static void rc_count_idle(struct dl_emu *e, struct dl_emu_sender *s)
 	s->idle = idle;
 }
 
+/* Is an acknowledgement due? */
 static bool rc_owes(const struct rc_connection *c)
 {
-	return !c->broken && c->acked < c->next;
+	return !c->broken && c->acked < c->asked;
+}
+
+/* Does a packet ask for an acknowledgement? */
+static bool rc_asks(const struct dl_emu *e, uint32_t psn, bool last)
+{
+	return last || (psn + 1) % e->c.retries.ack_packets == 0;
 }
 
 static void rc_set_timer(struct dl_emu *e, uint32_t flow, uint64_t at)
@@ -247,6 +261,8 @@ void dl_emu_rc_sent(struct dl_emu *e, uint32_t flow)
 	bool owed = rc_owes(c);
 
 	c->next++;
+	if (rc_asks(e, c->next - 1, !e->flows[flow].left))
+		c->asked = c->next;
 	if (!owed && rc_owes(c)) {
 		s->owing++;
 		c->deadline = e->now + e->c.retries.timeout_ps;
@@ -258,17 +274,25 @@ void dl_emu_rc_sent(struct dl_emu *e, uint32_t flow)
 static void rc_go_back(struct dl_emu *e, uint32_t flow, struct rc_connection *c, uint32_t psn)
 {
 	e->totals.resent += c->next > psn ? c->next - psn : 0;
-	c->next = psn;
+	c->next = c->asked = psn;
 	c->deadline = e->now + e->c.retries.timeout_ps;
 	if (rc_is_under_way(e, flow, c))
 		rc_take_up(e, &e->flows[flow], c);
 }
 
-/* Too often in vain; what the flow has begun to send of it goes on. */
+bool dl_emu_rc_is_broken(const struct dl_emu *e, uint32_t flow)
+{
+	const struct dl_emu_sender *s = &e->senders[flow];
+
+	return s->current != DL_EMU_NIL && s->connections[s->current].broken;
+}
+
+/* Too often in vain: a message under way ends at the flow's next turn. */
 static void rc_break(struct dl_emu *e, uint32_t flow, struct rc_connection *c)
 {
 	uint32_t n = c->n;
 
+	e->flows[flow].other |= rc_is_under_way(e, flow, c);
 	c->broken = true;
 	c->n = 0;
 	e->totals.broken++;
@@ -431,7 +455,7 @@ bool dl_emu_rc_take(struct dl_emu *e, uint32_t packet, uint32_t port)
 	struct dl_emu_sequence q = e->sequence[packet];
 	const struct dl_emu_pkt *pk = &e->packets[packet];
 	uint32_t adapter = e->ports[port].adapter;
-	bool ends = pk->flags & DL_EMU_PK_LAST || (q.psn + 1) % e->c.retries.ack_packets == 0;
+	bool ends = rc_asks(e, q.psn, pk->flags & DL_EMU_PK_LAST);
 	uint8_t level = pk->flags & DL_EMU_PK_LEVEL ? 1 : 0;
 	struct rc_expected *x;
 

@@ -358,12 +358,15 @@ static const struct dl_setting retries_keys[] = {
 	{ NULL }
 };
 
+/* Local ACK Timeout 14, which verbs programs and MPI use: 4.096 us * 2^14. */
+#define RETRY_PS UINT64_C(67108864000)
+
 static int scenario_read_retries(struct dl_yaml *y, const struct dl_yaml_node *value,
 				 const struct dl_setting *key, void *to)
 {
 	(void)key;
 	((struct dl_emu_scenario *)to)->config.retries =
-		(struct dl_emu_retries){ .timeout_ps = 1000000000, .count = 7, .ack_packets = 64 };
+		(struct dl_emu_retries){ .timeout_ps = RETRY_PS, .count = 7, .ack_packets = 64 };
 	return dl_yaml_mapping(y, value, retries_keys, to);
 }
 
@@ -485,13 +488,24 @@ static int scenario_begin(struct dl_emu_scenario *s, const char *name)
 		return -ENOMEM;
 	s->path = memcpy(path, name, len);
 	s->duration = 100000000;
-	s->drain = 10000000000;
+	s->drain = UINT64_MAX;
 	s->force_vl = -1;
 	dl_emu_config_init(&s->config);
 	s->config.seed = 1;
 	s->config.cable_mm_all /= 1000;
 	err = dl_fabric_index_names(s->tables->fabric, &s->names);
 	return err ? err : scenario_number_adapters(s);
+}
+
+#define DRAIN_PS UINT64_C(10000000000)
+
+/* What was sent and lost shall come, or its connection break, in the time to drain. */
+static uint64_t scenario_drain(const struct dl_emu_retries *r)
+{
+	uint64_t retries = r->timeout_ps * (r->count + 1);
+
+	return retries < DL_EMU_SCENARIO_PS_MAX - DRAIN_PS ? DRAIN_PS + retries :
+							     DL_EMU_SCENARIO_PS_MAX;
 }
 
 /* All keys have been read. */
@@ -502,11 +516,12 @@ static int scenario_end(struct dl_yaml *y, const struct dl_yaml_node *all,
 	bool worms = s->config.switching == DL_EMU_WORMHOLE;
 	bool iba = s->config.flow_control == DL_LINK_CREDIT_IBA;
 	bool program = s->options && s->options->program; /* without traffic it lasts as it will */
+	uint64_t drain = s->drain == UINT64_MAX ? scenario_drain(&s->config.retries) : s->drain;
 	const struct dl_emu_scenario_rule rules[] = {
 		{ !s->traffic.nentries && !program, NULL, "expected the key traffic" },
 		{ s->warmup >= s->duration && (s->traffic.nentries || !program),
 		  "warmup_ns duration_ns", "warmup_ns: expected less than duration_ns" },
-		{ s->sample && (s->duration + s->drain) / s->sample > MILLION, "sample_ns",
+		{ s->sample && (s->duration + drain) / s->sample > MILLION, "sample_ns",
 		  "sample_ns: expected at most a million samples in duration_ns and drain_ns" },
 		{ s->config.congestion.threshold && worms, "congestion",
 		  "congestion does not go with switching: wormhole" },
@@ -520,6 +535,7 @@ static int scenario_end(struct dl_yaml *y, const struct dl_yaml_node *all,
 	(void)key;
 	if (err)
 		return err;
+	s->drain = drain;
 	if (s->multicast && worms)
 		return dl_yaml_error(y, s->multicast,
 				     "pattern: multicast does not go with switching: wormhole");

@@ -813,6 +813,9 @@ refused() {
 	holds "(.qos[0].latency_ns_mean - 3000000 - $program | fabs) < 0.01"
 	holds '.drops.dead_link == 1 and .retries.timeouts == 1 and .retries.lost_messages == 0'
 
+	emulated "$T/routed" "$(scenario <<<"{traffic: [{$one}], retries: {}, faults: [$down]}")"
+	holds "(.qos[0].latency_ns_mean - 67108864 - $program | fabs) < 0.01"
+
 	# For ever: the connection breaks.
 	emulated "$T/routed" "$(scenario <<<"{traffic: [{$one}],
 		retries: {timeout_ns: 10000, count: 2}, faults: [${down/for_ns: 100000, /}]}")" ||

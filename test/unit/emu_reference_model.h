@@ -300,6 +300,7 @@ void emu_ref_rc_due(struct model *t, int flow);
 void emu_ref_rc_number(struct model *t, int flow, struct packet *pk);
 void emu_ref_rc_sent(struct model *t, int flow);
 void emu_ref_rc_timeout(struct model *t, int flow);
+bool emu_ref_rc_has_broken(const struct model *t, int flow);
 bool emu_ref_rc_next_ack(struct model *t, int flow);
 bool emu_ref_rc_take(struct model *t, int id, uint32_t port);
 const struct dl_emu_message *emu_ref_rc_message(struct model *t, int flow);

@@ -513,6 +513,11 @@ void emu_ref_fill(struct model *t, uint32_t port)
 			flow = p->ack_flow;
 		if (flow < 0)
 			return;
+		if (emu_ref_rc_has_broken(t, flow)) {
+			t->flows[flow].active = t->flows[flow].queued = false;
+			emu_ref_next_message(t, flow);
+			continue;
+		}
 		if (t->flows[flow].sl == sl_of(t, flow)) {
 			make_data(t, port, flow);
 			continue;

@@ -21,6 +21,7 @@ struct connection {
 	uint32_t *first, n;	  /* of each message: the number of its first packet */
 	uint32_t done;		  /* messages that have ended */
 	uint32_t next, come, end; /* packets: to be sent, that have come, that there are */
+	uint32_t asked;		  /* packets up to the last one that asks for an acknowledgement */
 	uint32_t tries;
 	bool broken;
 	uint64_t deadline;
@@ -83,7 +84,7 @@ static uint32_t packets_of(const struct model *t, const struct dl_emu_message *m
 
 static bool owes(const struct connection *c)
 {
-	return !c->broken && c->come < c->next;
+	return !c->broken && c->come < c->asked;
 }
 
 /* The flow's message is that of the connection's next packet. */
@@ -185,6 +186,8 @@ void emu_ref_rc_sent(struct model *t, int flow)
 	bool owed = owes(c);
 
 	c->next++;
+	if (!t->flows[flow].left || c->next % t->w->c.retries.ack_packets == 0)
+		c->asked = c->next;
 	if (owed || !owes(c))
 		return;
 	c->deadline = t->now + t->w->c.retries.timeout_ps;
@@ -194,6 +197,14 @@ void emu_ref_rc_sent(struct model *t, int flow)
 static bool is_under_way(const struct model *t, int flow, const struct connection *c)
 {
 	return t->flows[flow].active && t->flows[flow].sender->now == c;
+}
+
+/* The flow's message is none any more. */
+bool emu_ref_rc_has_broken(const struct model *t, int flow)
+{
+	const struct sender *s = t->flows[flow].sender;
+
+	return s && s->now && s->now->broken;
 }
 
 /* Once more in vain. */
@@ -208,7 +219,7 @@ static void try_again(struct model *t, int flow, struct connection *c)
 	}
 	for (; c->next > c->come; c->next--)
 		t->totals.resent++;
-	c->next = c->come;
+	c->next = c->asked = c->come;
 	c->deadline = t->now + t->w->c.retries.timeout_ps;
 	if (is_under_way(t, flow, c))
 		take_up(t, flow, c);

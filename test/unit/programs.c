@@ -395,6 +395,52 @@ static void test_cut_off(void **state)
 	}
 }
 
+/*
+ * The timer waits for an acknowledgement that was asked for: queue pairs that share a port
+ * take longer for their 64 packets than it lasts.
+ */
+static void test_shared_port(void **state)
+{
+	struct dl_emu_result r =
+		run_lines("{retries: {timeout_ns: 30000}}", 5,
+			  "rank 0 { send 262144b to 1 send 262144b to 2 send 262144b to 3 send "
+			  "262144b to 4 }\n"
+			  "rank 1 { recv 262144b from 0 } rank 2 { recv 262144b from 0 }\n"
+			  "rank 3 { recv 262144b from 0 } rank 4 { recv 262144b from 0 }\n");
+
+	(void)state;
+	assert_int_equal(dl_emu_totals(r.emu)->timeouts, 0);
+	assert_int_equal(dl_emu_totals(r.emu)->acks, 8);
+	assert_in_range(r.program.time, 4 * 64 * 2 * 512 * 1000u, UINT32_MAX);
+	dl_emu_result_free(&r);
+}
+
+/* A queue pair whose connection has broken stops in the middle of a message. */
+static void test_error_state(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct dl_emu_result r;
+		struct emu_fixture w;
+
+		emu_fixture_build(&w, (uint32_t[]){ 4, 1, 1 }, false, 2, NULL);
+		emu_fixture_link(&w, DL_FABRIC_EDR, 4);
+		r = run(&w,
+			"{retries: {timeout_ns: 20000, count: 0}, traffic: [{pattern: shift, by: 1,"
+			" window: 1, count: 1, bytes: 4000000, sources: [0]}], faults: [{at_ns: "
+			"5000,"
+			" fault: link_down, node: H_0_0_0_2, port: 1, for_ns: 100000}]}",
+			false, 1 + i, NULL);
+		assert_int_equal(r.state, DL_EMU_DONE);
+		assert_int_equal(dl_emu_totals(r.emu)->broken, 1);
+		assert_int_equal(dl_emu_totals(r.emu)->lost_messages, 1);
+		/* 64 packets take 11 us; of 1954 only those until the time-out are made. */
+		assert_in_range(dl_emu_totals(r.emu)->injected, 64, 300);
+		dl_emu_result_free(&r);
+		emu_fixture_free(&w);
+	}
+}
+
 /* While the adapter of rank 1 sends, one acknowledgement waits, for all five messages. */
 static void test_acks(void **state)
 {
@@ -416,7 +462,7 @@ static void test_acks(void **state)
 static void test_late_ack(void **state)
 {
 	struct dl_emu_result r =
-		run_lines("{retries: {timeout_ns: 10500}}", 2,
+		run_lines("{retries: {timeout_ns: 600}}", 2,
 			  "rank 0 { send 40960b to 1 } rank 1 { recv 40960b from 0 }\n");
 
 	(void)state;
@@ -933,6 +979,7 @@ int main(void)
 		cmocka_unit_test(test_formulas),    cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_begun),	    cmocka_unit_test(test_begun_order),
 		cmocka_unit_test(test_random),	    cmocka_unit_test(test_order),
+		cmocka_unit_test(test_shared_port), cmocka_unit_test(test_error_state),
 		cmocka_unit_test(test_acks),	    cmocka_unit_test(test_late_ack),
 		cmocka_unit_test(test_two),	    cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_lost),	    cmocka_unit_test(test_hot_spot),

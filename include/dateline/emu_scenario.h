@@ -146,9 +146,12 @@ struct dl_emu_load {
 /* Called now and then; `end` is when traffic ends.  True ends the run. */
 typedef bool (*dl_emu_watch)(void *context, struct dl_emu *emu, uint64_t end);
 
-/* What happened in one step of the time series. */
+/*
+ * What happened in one step of the time series.  The last step ends with the run, and may
+ * be shorter than the others.
+ */
 struct dl_emu_sample {
-	uint64_t at;		   /* the step's end */
+	uint64_t at; /* the step's end; it begins where the one before ends, or at 0 */
 	uint64_t delivered, bytes; /* in the step */
 	uint64_t in_flight;	   /* at its end */
 	uint64_t latency_sum;	   /* of packets delivered in it, ps */

@@ -115,7 +115,7 @@ static void sweep_settle(const struct dl_emu_scenario *s, const struct dl_emu_re
 	for (end = first; end < r->nsamples && end - first < BATCHES; end++) {
 		const struct dl_emu_sample *b = &r->samples[end];
 
-		if (b->at > s->duration)
+		if (b->at > s->duration || b->at % r->sample_ps) /* the last one is shorter */
 			break;
 		if (!b->delivered)
 			continue;

@@ -210,6 +210,16 @@ static int add_sample(struct run *r, uint64_t at)
 	return 0;
 }
 
+/* What is left after the last whole step: a shorter one. */
+static int add_last_sample(struct run *r)
+{
+	const struct dl_emu_result *result = r->result;
+	uint64_t now = dl_emu_now(r->emu);
+	uint64_t from = result->nsamples ? result->samples[result->nsamples - 1].at : 0;
+
+	return result->sample_ps && now > from ? add_sample(r, now) : 0;
+}
+
 static void difference_samples(struct dl_emu_result *result)
 {
 	for (uint32_t i = result->nsamples; i-- > 1;) {
@@ -370,6 +380,8 @@ static int run_clock(struct run *r, dl_emu_watch watch, void *context)
 		}
 	}
 	end_measuring(r);
+	if (!err)
+		err = add_last_sample(r);
 	if (!err && r->result->rewrite->next != UINT64_MAX)
 		dl_log(&r->log, DL_LOG_WARNING,
 		       "emulation: the run ended in the middle of the rewrite at %" PRIu64 " ns",

@@ -116,6 +116,12 @@ same_loop() {
 		all'
 	holds '[.samples[].at_ns] | .[:8] ==
 		[range(50000; 400001; 50000)]'
+	# The last step is shorter, and all that was delivered is in one.
+	holds '.samples[-1] | .at_ns % 50000 > 0 and .length_ns < 50000'
+	holds '([.samples[].length_ns] | add) / .sim_seconds | . > 0.999999e9 and . < 1.000001e9'
+	emulated "$T/routed" "$(scenario <<<"sample_ns: 5000")" --program allgather:10000
+	holds '([.samples[].delivered_packets] | add) == .delivered_packets and
+		(.samples | length) == 1 and .samples[0].throughput_gbps > 0'
 }
 
 @test "the same seed gives the same bytes, and another one others" {

@@ -170,19 +170,21 @@ static json_t *emulate_pairs_json(const struct emulate_run *r)
 
 static json_t *emulate_samples_json(const struct emulate_run *r)
 {
-	double step = r->result.sample_ps / 1e3;
 	json_t *list = json_array();
+	uint64_t from = 0;
 
 	for (uint32_t i = 0; i < r->result.nsamples; i++) {
 		const struct dl_emu_sample *s = &r->result.samples[i];
+		double length = (s->at - from) / 1e3;
 
+		from = s->at;
 		json_array_append_new(
-			list,
-			json_pack("{s:I, s:I, s:I, s:f, s:f}", "at_ns", (json_int_t)(s->at / 1000),
-				  "delivered_packets", (json_int_t)s->delivered, "in_flight",
-				  (json_int_t)s->in_flight, "throughput_gbps", s->bytes * 8 / step,
-				  "latency_ns_mean",
-				  s->delivered ? s->latency_sum / 1e3 / s->delivered : 0.0));
+			list, json_pack("{s:I, s:f, s:I, s:I, s:f, s:f}", "at_ns",
+					(json_int_t)(s->at / 1000), "length_ns", length,
+					"delivered_packets", (json_int_t)s->delivered, "in_flight",
+					(json_int_t)s->in_flight, "throughput_gbps",
+					s->bytes * 8 / length, "latency_ns_mean",
+					s->delivered ? s->latency_sum / 1e3 / s->delivered : 0.0));
 	}
 	return list;
 }

@@ -125,12 +125,13 @@ int dl_emu_scenario_read_record(struct dl_yaml *y, const struct dl_yaml_node *va
 		err = s->record ? record_try(s->record) : -ENOMEM;
 		if (err == -ENOMEM)
 			dl_yaml_no_memory(y, value);
-		else if (err)
-			err = dl_yaml_error(
-				y, mapping ? dl_yaml_key(y, value, "file") : value,
-				"%s: cannot create %s: %s: expected the name of a file in "
-				"a directory that can be written",
-				key->name, s->record, strerror(-err));
+		else if (err) {
+			dl_yaml_error(y, mapping ? dl_yaml_key(y, value, "file") : value,
+				      "%s: cannot create %s: %s: expected the name of a file in "
+				      "a directory that can be written",
+				      key->name, s->record, strerror(-err));
+			err = -EIO; /* what is at fault is not the scenario */
+		}
 	}
 	free(r.file);
 	return err;

@@ -662,10 +662,12 @@ refused() {
 		    snapshot: gone
 	END
 	# What cannot be written is known before the run.
-	refused '2: record: cannot create .*gone/steps.csv: .*: expected the name of a file' <<-END
+	scenario <<-END >/dev/null
 		traffic: [{pattern: uniform, load: 1}]
 		record: gone/steps.csv
 	END
+	run -3 dateline emulate "$T/routed" --scenario "$T/scenario.yaml"
+	[[ $output == *"2: record: cannot create "*"gone/steps.csv: "*"expected the name of a file"* ]]
 	scenario <<<'traffic: [{pattern: uniform, load: 1}]' >/dev/null
 	for option in --write-counters --tables; do
 		run -3 dateline emulate "$T/routed" --scenario "$T/scenario.yaml" \
@@ -734,6 +736,8 @@ refused() {
 	[[ $(grep -c '^phase step ' "$T/text") == 16 ]]
 	grep -qx '15 more phases are listed by --json and --tables' "$T/text"
 	run -2 dateline emulate "$T/routed" --program alltoall:64K --hosts H_0_0_0_1
+	run -2 dateline emulate "$T/routed" --program alltoall:64K --hosts ''
+	[[ $output == *'"": there are no hosts' ]]
 }
 
 @test "watch, record: the steps of packets, and results as they were; tables as CSV" {

@@ -105,6 +105,8 @@ triples() {
 	for list in 'n[0' 'n[00-04]-0x0' 'n[3-1]' 'n[]' 'n[a]' 'n[1;2]' nobody; do
 		run -2 dateline hops n.net --hosts "$list"
 	done
+	run -2 dateline hops n.net --hosts 'n[003-001]'
+	[[ $output == *'"003-001]": expected a range'* ]]
 	printf 'n00-0x0\nnobody\n' >list
 	run -2 dateline hops n.net --hosts list
 	[[ $output == *list:2:* ]]

@@ -64,7 +64,7 @@ static int hosts_expand(struct list *l, char name[MAX_NAME], size_t len, const c
 static int expand_range(struct list *l, char name[MAX_NAME], size_t len, const char **at,
 			const char *after)
 {
-	const char *start = *at;
+	const char *range = *at, *start = range;
 	uint64_t first, last;
 	int width, err = 0;
 
@@ -77,7 +77,7 @@ static int expand_range(struct list *l, char name[MAX_NAME], size_t len, const c
 	}
 	if (*at == start || !isdigit((unsigned char)*start) || last < first || width > 18 ||
 	    last - first >= MAX_NAMES)
-		return hosts_bad(l, "expected a range such as 1-20", start);
+		return hosts_bad(l, "expected a range such as 1-20", range);
 	for (uint64_t i = first; !err && i <= last; i++) {
 		int n = snprintf(name + len, MAX_NAME - len, "%0*llu", width,
 				 (unsigned long long)i);
@@ -190,10 +190,14 @@ int hosts_read(const struct find *find, const char *list, const struct dl_log *l
 	char *items;
 	int err;
 
-	if (!strcmp(list, "-") || (!stat(list, &st) && !S_ISDIR(st.st_mode)))
-		return hosts_read_lines(list, log, hosts_take_line, &l);
-	items = strdup(list);
-	err = items ? take_items(&l, items) : -ENOMEM;
-	free(items);
+	if (!strcmp(list, "-") || (!stat(list, &st) && !S_ISDIR(st.st_mode))) {
+		err = hosts_read_lines(list, log, hosts_take_line, &l);
+	} else {
+		items = strdup(list);
+		err = items ? take_items(&l, items) : -ENOMEM;
+		free(items);
+	}
+	if (!err && !l.names)
+		return dl_fail(log, -EINVAL, "\"%s\": there are no hosts", list);
 	return err;
 }

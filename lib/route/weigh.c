@@ -15,9 +15,10 @@
  * of use like an avoided cable (transit.c).  Several trials of the forwarding are made, and
  * the one whose busiest channel is the least loaded is routed and verified like any other:
  *
- * 1. all cables alike; 2. all slow cables out, and the same with 3 to 5; 3. slow hops
- * spared; 4. then round by round, of each ring, the slow hop taken out that is busier than
- * all hops without a slow cable; 5. nothing but turns.
+ * 1. all cables alike; 2. all slow cables out, and the same with 3 to 5, and what is best
+ * for the rest, of which others may be slow; 3. slow hops spared; 4. then round by round, of
+ * each ring, the slow hop taken out that is busier than all hops without a slow cable; 5.
+ * nothing but turns.
  *
  * A packet for a slow cable holds up those behind it in the buffer where it waits, though
  * their cables may be idle.  So a buffer has a load, too: the time for which packets are the
@@ -37,7 +38,8 @@
  * all cables alike.  Avoided cables are missing here, too: neither medians nor loads count
  * them.  The result depends on the arguments alone.  A fabric without slow cables is routed
  * at once.  Complexity: that of the routing, without verification, and O(switches x LIDs)
- * for each trial, of which there are at most 2 * (ROUNDS + 3).
+ * for each trial, of which there are at most 2 * (ROUNDS + 4), and as many again for each
+ * rate that is slow only beside those above it.
  */
 #include <errno.h>
 #include <math.h>
@@ -98,11 +100,12 @@ struct weigh {
 };
 
 struct weigh_plan {
-	bool alike, spare, slow; /* slow: packets use slow cables */
-	uint32_t *out, nout;	 /* cables out of use, by a port */
-	double load;		 /* of the busiest channel */
-	double held;		 /* of the busiest buffer */
-	double cost, fifo;	 /* of all, and the first sum: see above */
+	bool alike, slow;    /* slow: packets use slow cables */
+	const bool *spared;  /* hops, as weigh.slow; or NULL */
+	uint32_t *out, nout; /* cables out of use, by a port */
+	double load;	     /* of the busiest channel */
+	double held;	     /* of the busiest buffer */
+	double cost, fifo;   /* of all, and the first sum: see above */
 };
 
 /* Route by a plan. */
@@ -119,7 +122,7 @@ static int weigh_route(const struct weigh *w, const struct weigh_plan *plan, boo
 	p.trial = trial;
 	p.log = trial ? NULL : p.log;
 	p.rate = plan->alike ? NULL : w->speeds.rate;
-	p.spared = plan->spare ? w->slow : NULL;
+	p.spared = plan->spared;
 	if (plan->nout)
 		err = dl_route_avoid_add(o.avoid, p.whole->fabric, plan->out, plan->nout, &avoided);
 	if (avoided)
@@ -277,16 +280,18 @@ static int weigh_search_from(struct weigh *w, struct weigh_plan *plan, struct we
 	uint32_t nout = plan->nout;
 	int err;
 
-	plan->spare = true;
+	plan->spared = w->slow;
 	err = weigh_try(w, plan, best, bounds);
 	/* Without more cables, what took too long already takes longer still. */
 	for (unsigned int round = 0;
 	     !err && plan->load < INFINITY && round < ROUNDS && weigh_escalate(w, plan); round++)
 		err = weigh_try(w, plan, best, bounds);
 	plan->nout = nout;
-	plan->spare = false;
+	plan->spared = NULL;
 	return err ? err : weigh_try(w, plan, best, bounds);
 }
+
+static int weigh_rest(struct weigh *w, struct weigh_plan *plan, struct weigh_plan *best);
 
 static int weigh_search(struct weigh *w, struct weigh_plan *best)
 {
@@ -312,11 +317,11 @@ static int weigh_search(struct weigh *w, struct weigh_plan *best)
 	plan.alike = false;
 	if (!err && plan.load < INFINITY)
 		err = weigh_search_from(w, &plan, best, true);
+	if (!err && plan.load < INFINITY)
+		err = weigh_rest(w, &plan, best);
 	plan.nout = 0;
 	return err ? err : weigh_search_from(w, &plan, best, false);
 }
-
-/* ---- the whole ----------------------------------------------------------- */
 
 /* Which hops have slow cables.  Returns how many cables these are. */
 static uint32_t weigh_find_slow(struct weigh *w)
@@ -338,6 +343,99 @@ static uint32_t weigh_find_slow(struct weigh *w)
 	}
 	return n;
 }
+
+/*
+ * What is to be weighed without the cables that a pass avoids; how many cables are slow then,
+ * or a negative errno.
+ */
+static int weigh_begin(struct weigh *w, struct dl_route_pass *used)
+{
+	const struct dl_torus *t = w->p->torus;
+	size_t hops = t->fabric->nswitches * (size_t)DL_TORUS_DIRS + 1;
+	int err = used->options->avoid ? dl_route_transit(used) : 0;
+
+	w->torus = used->torus;
+	if (!err)
+		err = dl_torus_speeds_init(&w->speeds, w->torus->fabric, &t->grid, t->sw_site);
+	if (err || !w->speeds.nslow)
+		return err;
+	w->slow = dl_arena_array(&w->arena, hops, sizeof(*w->slow));
+	w->load = dl_arena_array(&w->arena, hops, sizeof(*w->load));
+	w->held = dl_arena_array(&w->arena, t->fabric->nports + 1ul, sizeof(*w->held));
+	w->busiest = dl_arena_array(&w->arena, t->nsites + 1ul, sizeof(*w->busiest));
+	w->among = dl_arena_array(&w->arena, t->fabric->nports + 1ul, sizeof(*w->among));
+	if (!w->slow || !w->load || !w->held || !w->busiest || !w->among)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->fabric->nports; i++)
+		w->among[i] = t->fabric->ports[i].num && t->fabric->ports[i].lid;
+	return (int)weigh_find_slow(w);
+}
+
+static void weigh_end(struct weigh *w, struct dl_route_pass *used)
+{
+	dl_arena_free(&used->arena);
+	dl_arena_free(&w->arena);
+	dl_torus_speeds_release(&w->speeds);
+}
+
+/* Add a plan's cables to those that are out, each once; and keep the hops that it spares. */
+static int weigh_unite(struct weigh *w, const struct weigh_plan *found, struct weigh_plan *plan)
+{
+	const struct dl_fabric *f = w->torus->fabric;
+	size_t hops = f->nswitches * (size_t)DL_TORUS_DIRS + 1;
+	bool *out = dl_arena_zalloc(&w->arena, f->nports + 1ul);
+	bool *spared = found->spared ? dl_arena_array(&w->arena, hops, sizeof(*spared)) : NULL;
+
+	if (!out || (found->spared && !spared))
+		return -ENOMEM;
+	if (spared)
+		plan->spared = memcpy(spared, found->spared, hops * sizeof(*spared));
+	for (uint32_t i = 0; i < plan->nout; i++)
+		out[plan->out[i]] = out[f->ports[plan->out[i]].peer] = true;
+	for (uint32_t i = 0; i < found->nout; i++) {
+		uint32_t port = found->out[i];
+
+		if (!out[port])
+			plan->out[plan->nout++] = port;
+		out[port] = out[f->ports[port].peer] = true;
+	}
+	plan->alike = found->alike;
+	return 0;
+}
+
+/* Without the slow cables, which are out, others may be slow: as if these were all there are. */
+static int weigh_rest(struct weigh *w, struct weigh_plan *plan, struct weigh_plan *best)
+{
+	struct dl_route_options o = *w->p->options;
+	struct dl_route_pass p = *w->p, used;
+	struct dl_route_avoided *avoided = NULL;
+	struct weigh rest = { .p = &p };
+	struct weigh_plan found = { .load = INFINITY };
+	bool more = false;
+	int err = dl_route_avoid_add(o.avoid, p.whole->fabric, plan->out, plan->nout, &avoided);
+
+	o.avoid = avoided;
+	p.options = &o;
+	used = p;
+	/* Where each of them is the only way, nothing is left out. */
+	for (uint32_t i = 0; i < plan->nout && !err; i++)
+		more |= avoided->cut[plan->out[i]];
+	if (more)
+		err = weigh_begin(&rest, &used);
+	if (err > 0)
+		err = weigh_search(&rest, &found);
+	if (!err && found.load < INFINITY)
+		err = weigh_unite(w, &found, plan);
+	if (!err && found.load < INFINITY)
+		err = weigh_try(w, plan, best, true);
+	plan->spared = NULL;
+	plan->alike = false;
+	weigh_end(&rest, &used);
+	dl_route_avoided_free(avoided);
+	return err;
+}
+
+/* ---- the whole ----------------------------------------------------------- */
 
 /* Does any packet cross this cable by the tables, unicast or multicast? */
 static bool weigh_is_used(const struct dl_route_result *r, uint32_t port)
@@ -372,43 +470,21 @@ static void weigh_report(const struct weigh *w, uint32_t n)
 
 int dl_route_weigh(struct dl_route_pass *p)
 {
-	const struct dl_torus *t = p->torus;
-	size_t hops = t->fabric->nswitches * (size_t)DL_TORUS_DIRS + 1;
 	struct dl_route_pass used = *p;
 	struct weigh w = { .p = p };
-	struct weigh_plan best = { 0 };
-	bool sound = dl_route_input_sound(p);
-	uint32_t n;
-	int err = sound && p->options->avoid ? dl_route_transit(&used) : 0;
+	struct weigh_plan best = { .load = INFINITY };
+	int n = dl_route_input_sound(p) ? weigh_begin(&w, &used) : 0;
+	int err = n < 0 ? n : 0;
 
-	w.torus = used.torus;
-	if (!err)
-		err = dl_torus_speeds_init(&w.speeds, w.torus->fabric, &t->grid, t->sw_site);
-	if (!err && w.speeds.nslow && sound) {
-		w.slow = dl_arena_array(&w.arena, hops, sizeof(*w.slow));
-		w.load = dl_arena_array(&w.arena, hops, sizeof(*w.load));
-		w.held = dl_arena_array(&w.arena, t->fabric->nports + 1ul, sizeof(*w.held));
-		w.busiest = dl_arena_array(&w.arena, t->nsites + 1ul, sizeof(*w.busiest));
-		w.among = dl_arena_array(&w.arena, t->fabric->nports + 1ul, sizeof(*w.among));
-		if (!w.slow || !w.load || !w.held || !w.busiest || !w.among)
-			err = -ENOMEM;
-		for (uint32_t i = 0; !err && i < t->fabric->nports; i++)
-			w.among[i] = t->fabric->ports[i].num && t->fabric->ports[i].lid;
-		n = err ? 0 : weigh_find_slow(&w);
-		if (n)
-			err = weigh_search(&w, &best);
-		if (!err && n && best.load < INFINITY) {
-			err = weigh_route(&w, &best, false, p->out);
-			if (!err)
-				weigh_report(&w, n);
-			goto out;
-		}
-	}
-	if (!err)
+	if (n > 0)
+		err = weigh_search(&w, &best);
+	if (!err && best.load < INFINITY) {
+		err = weigh_route(&w, &best, false, p->out);
+		if (!err)
+			weigh_report(&w, n);
+	} else if (!err) {
 		err = dl_route_once(p);
-out:
-	dl_arena_free(&used.arena);
-	dl_arena_free(&w.arena);
-	dl_torus_speeds_release(&w.speeds);
+	}
+	weigh_end(&w, &used);
 	return err;
 }

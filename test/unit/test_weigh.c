@@ -214,17 +214,13 @@ static double saturation(const struct dl_tables *t)
 	return low;
 }
 
-/*
- * Without its slow cables, as far as it holds together.  Others take turns: without the slow
- * ones they may be slower than the median, and be weighed.
- */
+/* Without its slow cables, as far as it holds together; others may be slow then. */
 static void without_slow(const struct dl_torus *t, const struct dl_torus_config *c,
 			 struct dl_route_options *o, uint32_t *nslow, struct dl_route_result *out)
 {
 	struct dl_torus_speeds speeds;
 	struct dl_route_avoided *avoided;
 	uint32_t *slow = calloc(t->fabric->nports + 1, sizeof(*slow));
-	struct dl_route_pass p = { .torus = t, .whole = t, .config = c, .options = o, .out = out };
 
 	assert_int_equal(dl_torus_speeds_init(&speeds, t->fabric, &t->grid, t->sw_site), 0);
 	*nslow = 0;
@@ -236,11 +232,8 @@ static void without_slow(const struct dl_torus *t, const struct dl_torus_config 
 	assert_int_equal(*nslow, speeds.nslow);
 	assert_int_equal(dl_route_avoid_add(NULL, t->fabric, slow, *nslow, &avoided), 0);
 	o->avoid = avoided;
-	p.rate = speeds.rate;
-	memset(out, 0, sizeof(*out));
-	assert_int_equal(dl_route_once(&p), 0);
+	assert_int_equal(dl_route(t, c, o, NULL, out), 0);
 	o->avoid = NULL;
-	dl_arena_free(&p.arena);
 	dl_route_avoided_free(avoided);
 	dl_torus_speeds_release(&speeds);
 	free(slow);

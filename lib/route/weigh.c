@@ -409,7 +409,7 @@ static int weigh_rest(struct weigh *w, struct weigh_plan *plan, struct weigh_pla
 	struct dl_route_options o = *w->p->options;
 	struct dl_route_pass p = *w->p, used;
 	struct dl_route_avoided *avoided = NULL;
-	struct weigh rest = { .p = &p };
+	struct weigh rest = { .p = &p, .torus = p.torus };
 	struct weigh_plan found = { .load = INFINITY };
 	bool more = false;
 	int err = dl_route_avoid_add(o.avoid, p.whole->fabric, plan->out, plan->nout, &avoided);
@@ -471,14 +471,14 @@ static void weigh_report(const struct weigh *w, uint32_t n)
 int dl_route_weigh(struct dl_route_pass *p)
 {
 	struct dl_route_pass used = *p;
-	struct weigh w = { .p = p };
+	struct weigh w = { .p = p, .torus = p->torus };
 	struct weigh_plan best = { .load = INFINITY };
 	int n = dl_route_input_sound(p) ? weigh_begin(&w, &used) : 0;
 	int err = n < 0 ? n : 0;
 
 	if (n > 0)
 		err = weigh_search(&w, &best);
-	if (!err && best.load < INFINITY) {
+	if (!err && n > 0 && best.load < INFINITY) {
 		err = weigh_route(&w, &best, false, p->out);
 		if (!err)
 			weigh_report(&w, n);

@@ -40,13 +40,8 @@ static int known_has_grown(const struct dl_fabric *f, const struct dl_torus *kno
 	if (*grown)
 		return 0;
 	err = dl_fabric_match(f, known->fabric, &before);
-	for (uint32_t s = 0; s < f->nswitches && !err && !*grown; s++) {
-		const struct dl_fabric_node *n = dl_fabric_switch_node(f, s);
-
-		for (unsigned int p = 1; p <= n->nports; p++)
-			*grown |= dl_fabric_peer_switch(f, n->first_port + p) != DL_NONE &&
-				  !dl_fabric_match_has_cable(&before, n->first_port + p);
-	}
+	for (uint32_t p = 0; p < f->nports && !err && !*grown; p++)
+		*grown = dl_fabric_joins_switches(f, p) && !dl_fabric_match_has_cable(&before, p);
 	dl_fabric_match_release(&before);
 	return err;
 }

@@ -46,7 +46,7 @@ static bool maps_find_row(const struct dl_sweep *sweep, const osm_physp_t *physp
 	if (node->sw == DL_NONE)
 		number = t->end_sl2vl[port];
 	else if (in <= node->nports && out <= node->nports)
-		number = t->sl2vl[t->sl2vl_first[node->sw] + in * (node->nports + 1u) + out];
+		number = t->sl2vl[dl_tables_map_index(t, node->sw, in, out)];
 	if (number == DL_TABLES_NO_ROW)
 		return false;
 	*row = t->rows[number];

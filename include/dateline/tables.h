@@ -137,6 +137,19 @@ struct dl_tables {
 
 #define DL_TABLES_NO_ROW 0xFFFF
 
+/* Where sl2vl[] has the map from port `in` of a switch to port `out`. */
+static inline uint32_t dl_tables_map_index(const struct dl_tables *t, uint32_t sw, unsigned int in,
+					   unsigned int out)
+{
+	return t->sl2vl_first[sw] + in * (dl_fabric_switch_node(t->fabric, sw)->nports + 1u) + out;
+}
+
+/* The map at such an index; unknown ones put all on VL 0. */
+static inline dl_tables_sl2vl_row dl_tables_map_at(const struct dl_tables *t, uint32_t at)
+{
+	return t->sl2vl[at] == DL_TABLES_NO_ROW ? 0 : t->rows[t->sl2vl[at]];
+}
+
 /*
  * Are the tables consistent: is every index within its array, and every VL, SL and
  * multicast LID within its range?  Whoever fills tables promises that, and readers

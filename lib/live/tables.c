@@ -233,9 +233,8 @@ static void store_row(struct reader *r, const struct dl_live_query *q, uint16_t 
 static void store_map(struct reader *r, const struct dl_live_query *q)
 {
 	uint32_t s = q->key[0], in = q->key[1] / r->width, out = q->key[1] % r->width;
-	uint32_t width = dl_fabric_switch_node(r->l->f, s)->nports + 1;
 
-	store_row(r, q, &r->t->sl2vl[r->t->sl2vl_first[s] + in * width + out]);
+	store_row(r, q, &r->t->sl2vl[dl_tables_map_index(r->t, s, in, out)]);
 }
 
 static bool ask_end_map(struct reader *r, uint32_t round, uint32_t port, struct dl_live_query *q)

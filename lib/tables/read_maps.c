@@ -57,7 +57,7 @@ static int read_pair(struct maps *m, uint16_t **entry)
 	if (!err)
 		err = dl_tables_dump_port(&m->d, n, 10, &out);
 	if (!err)
-		*entry = &t->sl2vl[t->sl2vl_first[m->d.sw] + in * (n->nports + 1) + out];
+		*entry = &t->sl2vl[dl_tables_map_index(t, m->d.sw, in, out)];
 	return err;
 }
 

@@ -297,9 +297,7 @@ static void put_sl2vl_head(struct dl_tables_out *o, const struct dl_fabric *f, u
 /* The map of a switch's port pair, or DL_TABLES_NO_ROW. */
 static uint16_t pair_row(const struct dl_tables *t, uint32_t sw, unsigned int in, unsigned int out)
 {
-	unsigned int width = dl_fabric_switch_node(t->fabric, sw)->nports + 1;
-
-	return t->sl2vl[t->sl2vl_first[sw] + in * width + out];
+	return t->sl2vl[dl_tables_map_index(t, sw, in, out)];
 }
 
 static void put_switch_maps(struct dl_tables_out *o, const struct dl_tables *t, uint32_t sw,

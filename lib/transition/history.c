@@ -91,14 +91,6 @@ bool dl_transition_keeps_sls(const struct dl_tables *from, const struct dl_table
 	return !err && !moved && !sls.changed;
 }
 
-static dl_tables_sl2vl_row history_row(const struct dl_tables *t, uint32_t sw, unsigned int in,
-				       unsigned int out)
-{
-	uint16_t row = t->sl2vl[dl_transition_map_index(t, sw, in, out)];
-
-	return row == DL_TABLES_NO_ROW ? 0 : t->rows[row];
-}
-
 /* Maps from a port without a cable to other switches that the new tables do not know. */
 static void history_note_maps(struct dl_transition_history *h, const struct dl_transition *t,
 			      uint32_t s, unsigned int in)
@@ -107,10 +99,11 @@ static void history_note_maps(struct dl_transition_history *h, const struct dl_t
 	const struct dl_fabric_node *n = dl_fabric_switch_node(f, s);
 
 	for (unsigned int out = 1; out <= n->nports && h->whole; out++) {
-		dl_tables_sl2vl_row row = history_row(t->held, s, in, out);
+		uint32_t at = dl_tables_map_index(t->held, s, in, out);
+		dl_tables_sl2vl_row row = dl_tables_map_at(t->held, at);
 
 		if (dl_fabric_peer_switch(f, n->first_port + out) == DL_NONE ||
-		    row == history_row(t->opened, s, in, out))
+		    row == dl_tables_map_at(t->opened, at))
 			continue;
 		h->whole = dl_array_room(h->maps, h->nmaps, 1, &h->maps_cap);
 		if (h->whole)
@@ -126,21 +119,23 @@ int dl_transition_history_bring_maps(const struct dl_transition_history *h,
 	for (uint32_t i = 0; i < h->nmaps; i++) {
 		struct dl_transition_map m = h->maps[i];
 		const struct dl_fabric_node *n;
+		uint32_t at;
 		int row;
 
 		m.sw = dl_fabric_match_switch(now, m.sw);
 		if (m.sw == DL_NONE)
 			continue;
 		n = dl_fabric_switch_node(t->held->fabric, m.sw);
+		at = dl_tables_map_index(t->held, m.sw, m.in, m.out);
 		/* By now packets that wait there may meet either map. */
 		if (dl_fabric_in_use(t->held->fabric, n, m.in)) {
-			own->whole &= history_row(t->held, m.sw, m.in, m.out) == m.row;
+			own->whole &= dl_tables_map_at(t->held, at) == m.row;
 			continue;
 		}
 		row = dl_tables_row(t->held, m.row);
 		if (row < 0 || !dl_array_room(own->maps, own->nmaps, 1, &own->maps_cap))
 			return -ENOMEM;
-		t->held->sl2vl[dl_transition_map_index(t->held, m.sw, m.in, m.out)] = row;
+		t->held->sl2vl[at] = row;
 		own->maps[own->nmaps++] = m;
 	}
 	return 0;

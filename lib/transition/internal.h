@@ -42,13 +42,6 @@ void dl_transition_history_sort(struct dl_transition_history *h);
 int dl_transition_history_bring_maps(const struct dl_transition_history *h,
 				     const struct dl_fabric_match *now, struct dl_transition *t);
 
-/* Where tables have the map of a pair of ports of a switch. */
-static inline uint32_t dl_transition_map_index(const struct dl_tables *t, uint32_t s,
-					       unsigned int in, unsigned int out)
-{
-	return t->sl2vl_first[s] + in * (dl_fabric_switch_node(t->fabric, s)->nports + 1u) + out;
-}
-
 /* Take ports of a switch out of all groups.  0 or -ENOMEM. */
 int dl_transition_close_in_groups(struct dl_tables *t, uint32_t s, const uint64_t *ports);
 

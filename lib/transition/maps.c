@@ -54,12 +54,11 @@ struct crossing {
 	bool any_sl;
 };
 
-/* SLs on another VL; unknown maps put all on VL 0. */
+/* SLs on another VL. */
 static uint16_t differing_sls(const struct dl_tables *a, const struct dl_tables *b, uint32_t at)
 {
-	uint16_t x = a->sl2vl[at], y = b->sl2vl[at], sls = 0;
-	dl_tables_sl2vl_row p = x == DL_TABLES_NO_ROW ? 0 : a->rows[x];
-	dl_tables_sl2vl_row q = y == DL_TABLES_NO_ROW ? 0 : b->rows[y];
+	dl_tables_sl2vl_row p = dl_tables_map_at(a, at), q = dl_tables_map_at(b, at);
+	uint16_t sls = 0;
 
 	for (unsigned int sl = 0; sl < 16 && p != q; sl++)
 		if (dl_tables_sl2vl_get(p, sl) != dl_tables_sl2vl_get(q, sl))
@@ -76,7 +75,7 @@ uint32_t dl_transition_count_maps(const struct dl_tables *a, const struct dl_tab
 
 	for (unsigned int i = 0; i <= n->nports && dl_fabric_in_use(f, n, out); i++)
 		differ += dl_fabric_in_use(f, n, i) &&
-			  differing_sls(a, b, dl_transition_map_index(b, s, i, out));
+			  differing_sls(a, b, dl_tables_map_index(b, s, i, out));
 	return differ;
 }
 
@@ -148,7 +147,7 @@ static void find_changed(struct crossing *c, uint32_t s)
 		if (!is_on_ring(c->t, s, o))
 			continue;
 		for (unsigned int i = 0; i <= n->nports; i++) {
-			uint32_t at = dl_transition_map_index(held, s, i, o);
+			uint32_t at = dl_tables_map_index(held, s, i, o);
 
 			if (dl_fabric_in_use(c->f, n, i))
 				c->changed[at] = differing_sls(held, c->t->opened, at);
@@ -188,7 +187,7 @@ static unsigned int maps_pass(const struct crossing *c, uint32_t s, unsigned int
 
 	if (out > c->f->nodes[c->f->switches[s]].nports)
 		return 0;
-	if (out && c->changed[dl_transition_map_index(closed, s, in, out)] & sls) {
+	if (out && c->changed[dl_tables_map_index(closed, s, in, out)] & sls) {
 		closed->lft[s * (size_t)closed->stride + lid] = DL_TABLES_NO_PORT;
 		c->t->entries_closed++;
 		return 0;

@@ -119,8 +119,8 @@ static bool orphans_like_port_0(const struct orphans *o, uint32_t sw, unsigned i
 	bool alike = true;
 
 	for (unsigned int out = 1; out <= nports && alike; out++)
-		alike = t->sl2vl[t->sl2vl_first[sw] + out] ==
-			t->sl2vl[t->sl2vl_first[sw] + in * (nports + 1u) + out];
+		alike = t->sl2vl[dl_tables_map_index(t, sw, 0, out)] ==
+			t->sl2vl[dl_tables_map_index(t, sw, in, out)];
 	return alike;
 }
 

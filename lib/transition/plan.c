@@ -172,7 +172,7 @@ static int adopt_maps(struct dl_tables *t, const struct dl_tables *to, uint32_t 
 
 	for (unsigned int i = 0; i <= n->nports; i++) {
 		for (unsigned int o = 0; o <= n->nports; o++) {
-			uint32_t at = to->sl2vl_first[s] + i * (n->nports + 1u) + o;
+			uint32_t at = dl_tables_map_index(to, s, i, o);
 			int row = to->sl2vl[at];
 
 			if (!recabled[i] && !recabled[o])

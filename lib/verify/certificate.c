@@ -95,7 +95,7 @@ static uint32_t crc_maps(const struct checksums *c, uint32_t s, uint32_t state)
 
 	for (unsigned int i = 0; i <= n->nports; i++) {
 		for (unsigned int o = 1; o <= n->nports; o++) {
-			uint16_t row = t->sl2vl[t->sl2vl_first[s] + i * (n->nports + 1u) + o];
+			uint16_t row = t->sl2vl[dl_tables_map_index(t, s, i, o)];
 			uint8_t vls[16];
 
 			if (!dl_fabric_in_use(t->fabric, n, i) ||

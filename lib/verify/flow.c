@@ -136,7 +136,7 @@ unsigned int dl_verify_orphans_vl(const struct dl_verify_net *net,
 
 	if (in > n->nports || out > n->nports || link == DL_NONE)
 		return 15;
-	row = t->sl2vl[t->sl2vl_first[s] + in * (n->nports + 1u) + out];
+	row = t->sl2vl[dl_tables_map_index(t, s, in, out)];
 	return dl_tables_sl2vl_get(
 		dl_verify_net_effective(t, row, t->fabric->ports[n->first_port + out].vls,
 					net->vague[link]),

@@ -52,8 +52,7 @@ static unsigned int path_vl(const struct dl_tables *t, uint32_t in, uint32_t out
 	if (n->sw == DL_NONE)
 		row = t->end_sl2vl[out];
 	else
-		row = t->sl2vl[t->sl2vl_first[n->sw] + t->fabric->ports[in].num * (n->nports + 1u) +
-			       p->num];
+		row = t->sl2vl[dl_tables_map_index(t, n->sw, t->fabric->ports[in].num, p->num)];
 	if (row == DL_TABLES_NO_ROW || sl > 15)
 		return PATH_VL;
 	return dl_tables_sl2vl_get(t->rows[row], sl);

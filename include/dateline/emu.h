@@ -41,6 +41,7 @@ extern "C" {
 
 #define DL_EMU_SLS 16
 #define DL_EMU_SL_ENTRIES_MAX 4096
+#define DL_EMU_TENURE_DEFAULT UINT32_MAX
 
 struct dl_emu_sl_entry {
 	uint8_t sl;	 /* 0..15 */
@@ -133,6 +134,7 @@ struct dl_emu_config {
 	 */
 	uint64_t ack_latency_ps;
 	uint64_t message_overhead_ps; /* of a program: the CPU's time for each end of a message */
+	uint32_t eager;		      /* ... sends of at most so many bytes do not wait for it */
 	/* Cable lengths by port index (either end), or one for all. */
 	const uint32_t *cable_mm; /* NULL: cable_mm_all */
 	uint32_t cable_mm_all;
@@ -151,8 +153,13 @@ struct dl_emu_config {
 	/* Channel adapters. */
 	const struct dl_emu_sl_table *sl_table;	       /* NULL: plain round robin */
 	const struct dl_emu_sl_table *switch_sl_table; /* of switch ports; NULL: none */
-	uint32_t tenure;			       /* bytes of a queue pair's turn */
-	uint64_t qp_change_ps;			       /* cost of changing queue pair */
+	/*
+	 * Bytes of a queue pair's turn; 0: one packet.  DL_EMU_TENURE_DEFAULT: 4096 with an
+	 * SL table, else a whole message of a program whose packets are not acknowledged, else
+	 * one packet.
+	 */
+	uint32_t tenure;
+	uint64_t qp_change_ps; /* cost of changing queue pair */
 	/* How long the head of a queue may wait; 0: for ever. */
 	uint64_t hoq_life_ps;
 	/* ... and a packet may stay in a switch, from its last bit on (SwitchInfo:LifeTimeValue). */
@@ -277,6 +284,8 @@ struct dl_emu_source {
 	void (*begin)(struct dl_emu_program *p, struct dl_emu *emu); /* once, at the start */
 	/* The time of an event of the program has come. */
 	void (*due)(struct dl_emu_program *p, struct dl_emu *emu, uint64_t what);
+	/* The first packet of a flow's message is before the link; or again, after a loss. */
+	void (*leaves)(struct dl_emu_program *p, struct dl_emu *emu, uint32_t flow);
 	/* The last bit of a flow's oldest message has left. */
 	void (*sent)(struct dl_emu_program *p, struct dl_emu *emu, uint32_t flow);
 	/* Bytes of a message with this number have come to a port. */

@@ -184,12 +184,18 @@ static bool is_cut_off(const struct dl_emu *e, const struct dl_emu_adapter *a)
 	return e->senders && e->ports[a->port].hold & DL_EMU_DOWN;
 }
 
+static bool is_program_flow(const struct dl_emu *e, uint32_t flow)
+{
+	return e->source.program && flow >= e->source.first && flow < e->source.nflows;
+}
+
 /* The next packet of a queue pair that was given its turn. */
 static void make_data(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 {
 	struct dl_emu_flow *f = &e->flows[flow];
 	uint32_t data = next_data(e, f), bytes = data + headers_of(f);
 	bool last = f->left <= e->c.mtu;
+	bool first = is_program_flow(e, flow) && f->left == f->message.bytes;
 	unsigned int sl = f->sl, vl = a->sl_vl[sl];
 	bool none = vl == DL_EMU_NO_VL, reliable = dl_emu_is_reliable(e, flow), more;
 
@@ -209,6 +215,8 @@ static void make_data(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 		a->free_sls &= ~a->vl_sls[vl];
 		make_packet(e, a, flow, data, bytes, vl, last ? DL_EMU_PK_LAST : 0);
 	}
+	if (first)
+		e->source.leaves(e->source.program, e, flow);
 	if (reliable)
 		dl_emu_rc_sent(e, flow);
 	if (e->marks)
@@ -422,11 +430,6 @@ void dl_emu_flow_again(struct dl_emu *e, uint32_t flow)
 	e->flows[flow].ended = false;
 	dl_emu_flow_next(e, flow);
 	dl_emu_send_more(e, &e->adapters[e->flows[flow].adapter]);
-}
-
-static bool is_program_flow(const struct dl_emu *e, uint32_t flow)
-{
-	return e->source.program && flow >= e->source.first && flow < e->source.nflows;
 }
 
 /*

@@ -10,10 +10,12 @@
  * asked, has begun).  A calculation takes the rank's CPU for its time; sends and
  * receives take it for `overhead`, before the message is handed to the adapter,
  * and after its last bit has come.  Operations of one CPU are served in the order
- * of their beginning.  A send is done when the last bit has left the adapter; a
+ * in which they may begin.  A receive has begun then, a calculation when its CPU takes
+ * it up, a send when its first packet is made.  An eager send is done at this time,
+ * others when the last bit has left the adapter; a
  * receive, when it has begun and all bytes of its message are there.  Messages
  * of a rank to different ranks have queue pairs of their own, which take turns
- * packet by packet (slarb.c).  Nothing is sent again: with a packet that is lost,
+ * (slarb.c).  Nothing is sent again: with a packet that is lost,
  * all that depends on its message is.
  *
  * Method.  Everything about a rank happens in the shard of its adapter: what it
@@ -35,14 +37,15 @@
 
 #include "emu/program.h"
 
-#define DUE_BEGIN (UINT64_C(1) << 32) /* a rank; else an operation */
+#define DUE_BEGIN (UINT64_C(1) << 32) /* a rank; else an operation ... */
+#define DUE_TAKEN (UINT64_C(1) << 33) /* that its CPU takes up; else one that it is done with */
 
 int dl_emu_program_arrays(struct dl_emu_program *p)
 {
 	p->flows = calloc(p->nflows + 1ul, sizeof(*p->flows));
 	p->cpu_free = calloc((size_t)p->nranks * p->ncpus, sizeof(*p->cpu_free));
 	for (uint32_t f = 0; p->flows && f < p->nflows; f++)
-		p->flows[f].head = p->flows[f].next = DL_EMU_NIL;
+		p->flows[f].head = p->flows[f].next = p->flows[f].fresh = DL_EMU_NIL;
 	for (uint32_t r = 0; r < p->nranks; r++)
 		p->ranks[r].done = DL_EMU_NEVER;
 	for (uint32_t i = 0; i < p->nphases; i++)
@@ -90,13 +93,20 @@ static bool program_has_come(const struct dl_emu_op *op)
 	return op->got >= op->size + !op->size;
 }
 
-/* An event for an operation when its CPU has had the time for it. */
+/*
+ * An event for an operation when its CPU has had the time for it; for calculations that wait,
+ * another one when it takes them up.
+ */
 static void program_compute(struct dl_emu_program *p, struct dl_emu *e, struct dl_emu_op *op,
 			    uint64_t time)
 {
 	uint64_t *until = &p->cpu_free[op->rank * (size_t)p->ncpus + op->cpu];
 
-	*until = (*until > e->now ? *until : e->now) + time;
+	if (*until < e->now)
+		*until = e->now;
+	if (p->edges && op->kind == DL_EMU_OP_CALC && *until > e->now)
+		dl_emu_at(e, *until, DL_EMU_LOG_OTHER, DL_EMU_EV_DUE, DUE_TAKEN | (op - p->ops));
+	*until += time;
 	dl_emu_at(e, *until, DL_EMU_LOG_OTHER, DL_EMU_EV_DUE, op - p->ops);
 }
 
@@ -140,11 +150,21 @@ static uint32_t program_release(struct dl_emu_program *p, const struct dl_emu_op
 	return heap;
 }
 
-/* Operations begin; and what requires no more than that. */
+/* Has an operation that may begin begun at once? */
+static bool program_begins(const struct dl_emu_program *p, const struct dl_emu *e,
+			   const struct dl_emu_op *op)
+{
+	return op->kind == DL_EMU_OP_RECV ||
+	       (op->kind == DL_EMU_OP_CALC &&
+		p->cpu_free[op->rank * (size_t)p->ncpus + op->cpu] <= e->now);
+}
+
+/* Operations may begin; and what requires no more than that they have. */
 static void program_begin(struct dl_emu_program *p, struct dl_emu *e, uint32_t heap)
 {
 	while (heap != DL_EMU_NIL) {
 		struct dl_emu_op *op = &p->ops[heap];
+		bool begins = program_begins(p, e, op);
 
 		heap = program_merge(p, op->left, op->next);
 		op->begun = true;
@@ -153,7 +173,8 @@ static void program_begin(struct dl_emu_program *p, struct dl_emu *e, uint32_t h
 		if (op->kind != DL_EMU_OP_RECV || program_has_come(op))
 			program_compute(p, e, op,
 					op->kind == DL_EMU_OP_CALC ? op->size : p->overhead);
-		heap = program_release(p, op, true, heap);
+		if (begins)
+			heap = program_release(p, op, true, heap);
 	}
 }
 
@@ -248,6 +269,7 @@ bool dl_emu_program_next(struct dl_emu_program *p, uint32_t flow, struct dl_emu_
 	if (f->next == DL_EMU_NIL)
 		return false;
 	op = &p->ops[f->next];
+	f->fresh = f->next;
 	f->next = op->next;
 	*out = (struct dl_emu_message){
 		.at = op->at,
@@ -259,13 +281,32 @@ bool dl_emu_program_next(struct dl_emu_program *p, uint32_t flow, struct dl_emu_
 	return true;
 }
 
+static bool program_is_eager(const struct dl_emu_program *p, const struct dl_emu_op *op)
+{
+	return p->eager && op->size <= p->eager;
+}
+
+static void program_leaves(struct dl_emu_program *p, struct dl_emu *e, uint32_t flow)
+{
+	struct dl_emu_program_flow *f = &p->flows[flow - p->first_flow];
+	struct dl_emu_op *op = &p->ops[f->fresh];
+
+	if (f->fresh == DL_EMU_NIL)
+		return;
+	f->fresh = DL_EMU_NIL;
+	program_begin(p, e, program_release(p, op, true, DL_EMU_NIL));
+	if (program_is_eager(p, op))
+		program_done(p, e, op);
+}
+
 static void program_sent(struct dl_emu_program *p, struct dl_emu *e, uint32_t flow)
 {
 	struct dl_emu_program_flow *f = &p->flows[flow - p->first_flow];
 	struct dl_emu_op *op = &p->ops[f->head];
 
 	f->head = op->next;
-	program_done(p, e, op);
+	if (!program_is_eager(p, op))
+		program_done(p, e, op);
 }
 
 /* The receive of a message; or where its bytes are counted until there is one; NULL: no memory. */
@@ -319,6 +360,8 @@ static void program_due(struct dl_emu_program *p, struct dl_emu *e, uint64_t wha
 		program_next_step(p, e, number);
 	else if (what & DUE_BEGIN)
 		program_begin_all(p, e, &p->ranks[number]);
+	else if (what & DUE_TAKEN)
+		program_begin(p, e, program_release(p, &p->ops[number], true, DL_EMU_NIL));
 	else if (p->ops[number].kind == DL_EMU_OP_SEND)
 		program_send(p, e, &p->ops[number]);
 	else
@@ -344,6 +387,7 @@ int dl_emu_program_start(struct dl_emu_program *p, struct dl_emu_source *source,
 	source->program = p;
 	source->begin = program_begin_ranks;
 	source->due = program_due;
+	source->leaves = program_leaves;
 	source->sent = program_sent;
 	source->arrived = program_arrived;
 	return 0;

@@ -43,6 +43,7 @@ struct dl_emu_program_flow {
 	uint32_t head; /* its last bit has not left yet, or NIL */
 	uint32_t next; /* to be sent, or NIL */
 	uint32_t tail;
+	uint32_t fresh; /* has its turn, but not a packet yet, or NIL */
 };
 
 /* A part of a message that came before its receive was known. */
@@ -78,6 +79,7 @@ struct dl_emu_program {
 	uint64_t *cpu_free; /* by rank and CPU: when */
 	/* Of a run. */
 	uint64_t overhead;
+	uint32_t eager;	      /* bytes of a send that is done as soon as it is handed over */
 	uint32_t first_flow;  /* of the emulation's */
 	const uint32_t *port; /* by rank: port index */
 	uint32_t *rank;	      /* by port index */

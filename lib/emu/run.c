@@ -412,6 +412,7 @@ int dl_emu_scenario_set_program(struct dl_emu_scenario *s, struct dl_emu_program
 	p->port = port;
 	p->lid = lid;
 	p->overhead = s->config.message_overhead_ps;
+	p->eager = p->kind ? 0 : s->config.eager;
 	s->program = p;
 	if (!s->traffic.nentries)
 		s->duration = DL_EMU_SCENARIO_PS_MAX;

@@ -392,6 +392,7 @@ static const struct dl_setting scenario_keys[] = {
 	{ "switch_ns", NS, MEMBER(config.switch_latency_ps), 0, MILLION },
 	{ "credit_ns", NS, MEMBER(config.credit_latency_ps), 0, MILLION },
 	{ "message_ns", NS, MEMBER(config.message_overhead_ps), 0, MILLION },
+	{ "eager_bytes", NUMBER, MEMBER(config.eager), 0, DL_EMU_SCENARIO_BYTES_MAX },
 	{ "congestion", .read = dl_emu_scenario_read_congestion },
 	{ "retries", .read = scenario_read_retries },
 	{ "ack_ns", NS, MEMBER(config.ack_latency_ps), 0, MILLION },

@@ -31,7 +31,8 @@ void dl_emu_config_init(struct dl_emu_config *c)
 		.smp_buffer = 4,
 		.switch_latency_ps = 100000,
 		.cable_mm_all = 2000,
-		.tenure = 4096,
+		.tenure = DL_EMU_TENURE_DEFAULT,
+		.eager = 65535,
 		.check_ps = UINT64_C(100000000),
 		.threads = 1,
 	};
@@ -456,6 +457,19 @@ static int set_up_routes(struct dl_emu *e)
 	return 0;
 }
 
+/*
+ * Messages of a program leave one after the other, as GOAL has it; but acknowledgements, which
+ * have queue pairs of their own, must not wait for whole messages.
+ */
+static uint32_t tenure_of(const struct dl_emu *e)
+{
+	if (e->c.tenure != DL_EMU_TENURE_DEFAULT)
+		return e->c.tenure;
+	if (e->c.sl_table)
+		return 4096;
+	return e->source.program && !e->c.retries.timeout_ps ? UINT32_MAX : 0;
+}
+
 static int set_up_adapters(struct dl_emu *e)
 {
 	uint32_t acks = e->c.retries.timeout_ps ? e->nadapters : 0; /* queue pairs for them */
@@ -476,7 +490,7 @@ static int set_up_adapters(struct dl_emu *e)
 		a->port = i;
 		a->rate = 1000000;
 		a->head = a->tail = DL_EMU_NIL;
-		dl_emu_sl_sched_init(&a->sched, e->c.sl_table, e->c.tenure, e->qps);
+		dl_emu_sl_sched_init(&a->sched, e->c.sl_table, tenure_of(e), e->qps);
 		dl_emu_adapter_maps(e, a);
 	}
 	for (uint32_t f = 0; f < e->source.nflows; f++) {

@@ -163,7 +163,7 @@ void dl_emu_sl_sched_charge(struct dl_emu_sl_sched *s, uint32_t qp, uint32_t byt
 	if (s->turn.table)
 		dl_emu_sl_turn_charge(&s->turn, bytes);
 	s->queue[sl].tenure_left -= bytes;
-	if (more && s->turn.table && s->queue[sl].tenure_left > 0)
+	if (more && s->queue[sl].tenure_left > 0)
 		return;
 	step_down(s, sl);
 	if (more)

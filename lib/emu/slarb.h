@@ -61,7 +61,7 @@ unsigned int dl_emu_sl_table_sls(const struct dl_emu_sl_table *t);
 
 /*
  * A port without work.  `table` NULL switches the SL table off: queue pairs
- * then take turns packet by packet (D3).  `tenure` 0 means one packet, too.
+ * then take turns whatever their SL (D3).  `tenure` 0 means one packet.
  * `qps` has a place for each queue pair and need not be initialised beyond
  * zeroes; both are borrowed.
  */

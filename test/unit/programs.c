@@ -360,6 +360,44 @@ static void test_order(void **state)
 }
 
 /*
+ * As for LogGOPSim, messages leave one after the other, short sends are done when they begin
+ * to leave, and a send or calculation has begun when its turn has come.
+ */
+static void test_model_of_goal(void **state)
+{
+	static const char two[] = "rank 0 { send 100000b to 1 send 100000b to 2 }\n"
+				  "rank 1 { a: recv 100000b from 0 c: calc 100000 c requires a }\n"
+				  "rank 2 { recv 100000b from 0 }\n";
+	static const char overlap[] = "rank 0 { a: send 40000b to 1 c: calc 90000 c requires a }\n"
+				      "rank 1 { recv 40000b from 0 }\nrank 2 {\n}\n";
+	static const char begun[] =
+		"rank 0 { send 60000b to 1 a: send 60000b to 2 c: calc 90000 c irequires a\n"
+		"b: calc 80000 cpu 1 d: calc 100 cpu 1 e: calc 50000 cpu 2 e irequires d }\n"
+		"rank 1 { recv 60000b from 0 } rank 2 { recv 60000b from 0 }\n";
+	const struct {
+		const char *yaml, *lines;
+		double time;
+	} cases[] = {
+		{ "{seed: 1}", two, message_ns(100000) + 100000 },
+		{ "{tenure_bytes: 0}", two, 2 * message_ns(100000) - 123 - 600 + 100000 },
+		{ "{retries: {}}", two, 2 * message_ns(100000) - 123 - 600 + 100000 },
+		{ "{seed: 1}", overlap, 90000 },
+		{ "{eager_bytes: 39999}", overlap, message_ns(40000) - 122 + 90000 },
+		{ "{eager_bytes: 0}", overlap, message_ns(40000) - 122 + 90000 },
+		{ "{seed: 1}", begun, 80000 + 50000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct dl_emu_result r = run_lines(cases[i].yaml, 3, cases[i].lines);
+
+		if (fabs(r.program.time / 1e3 - cases[i].time) > 400)
+			fail_msg("%zu: %f %f", i, r.program.time / 1e3, cases[i].time);
+		dl_emu_result_free(&r);
+	}
+}
+
+/*
  * A link that stays down breaks the connections of its own adapter, too, after as many
  * time-outs as there may be; one that comes up in time loses nothing.
  */
@@ -976,17 +1014,18 @@ static void test_silent(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_formulas),    cmocka_unit_test(test_chain),
-		cmocka_unit_test(test_begun),	    cmocka_unit_test(test_begun_order),
-		cmocka_unit_test(test_random),	    cmocka_unit_test(test_order),
-		cmocka_unit_test(test_shared_port), cmocka_unit_test(test_error_state),
-		cmocka_unit_test(test_acks),	    cmocka_unit_test(test_late_ack),
-		cmocka_unit_test(test_two),	    cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_lost),	    cmocka_unit_test(test_hot_spot),
-		cmocka_unit_test(test_silent),	    cmocka_unit_test(test_opensm_conf),
-		cmocka_unit_test(test_ends),	    cmocka_unit_test(test_measured),
-		cmocka_unit_test(test_empty),	    cmocka_unit_test(test_phases),
-		cmocka_unit_test(test_empty_turns), cmocka_unit_test(test_cut_off),
+		cmocka_unit_test(test_formulas),      cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_begun),	      cmocka_unit_test(test_begun_order),
+		cmocka_unit_test(test_random),	      cmocka_unit_test(test_order),
+		cmocka_unit_test(test_shared_port),   cmocka_unit_test(test_error_state),
+		cmocka_unit_test(test_acks),	      cmocka_unit_test(test_late_ack),
+		cmocka_unit_test(test_two),	      cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_lost),	      cmocka_unit_test(test_hot_spot),
+		cmocka_unit_test(test_silent),	      cmocka_unit_test(test_opensm_conf),
+		cmocka_unit_test(test_ends),	      cmocka_unit_test(test_measured),
+		cmocka_unit_test(test_empty),	      cmocka_unit_test(test_phases),
+		cmocka_unit_test(test_empty_turns),   cmocka_unit_test(test_cut_off),
+		cmocka_unit_test(test_model_of_goal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

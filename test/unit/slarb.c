@@ -161,7 +161,7 @@ static void test_off(void **state)
 	struct port p = { 0 };
 
 	(void)state;
-	dl_emu_sl_sched_init(&p.s, NULL, 100000, p.qps);
+	dl_emu_sl_sched_init(&p.s, NULL, 0, p.qps);
 	for (uint32_t qp = 0; qp < QPS; qp++)
 		dl_emu_sl_sched_work(&p.s, qp, qp * 7 % 5);
 	for (uint32_t i = 0; i < 10 * QPS; i++)
@@ -254,7 +254,7 @@ static void model_charge(struct model *w, int i, uint32_t bytes, bool more)
 		w->live = false;
 	}
 	w->tenure_left[sl] -= bytes;
-	if (w->table && more && w->tenure_left[sl] > 0)
+	if (more && w->tenure_left[sl] > 0)
 		return;
 	w->tenure_left[sl] = w->tenure;
 	model_leave(w, i);

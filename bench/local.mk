@@ -3,5 +3,5 @@ EXTRA_PROGRAMS += bench/damage
 bench_damage_SOURCES = bench/damage.c
 bench_damage_LDADD = libdlread.la libdlroute.la
 EXTRA_DIST += bench/booksim.bash bench/calibrate.bash bench/dumps.bash \
-	bench/emulate.bash bench/latency.bash bench/loggopsim.bash \
+	bench/emulate.bash bench/latency.bash bench/loggopsim.bash bench/programs.bash \
 	bench/modes.bash bench/validation.bash

@@ -80,6 +80,15 @@ line 'tornado on a ring of 8 at 0.2: share of busy time' "$(emulated ring \
 	traffic: [{pattern: tornado, load: 0.2, arrival: periodic}]}")" \
 	"$(awk 'BEGIN { print 3 * 0.2 * 2074 / 2048 }')"
 
+# Both levels have more than fits on a cable: 6 packets of 33 blocks use up a weight of 192.
+"$dateline" gen 2 1 1 --mesh x --hosts 2 --speed 4xQDR -q -o two
+"$dateline" route two.net --torus-config two.torus.conf --qos-weights 192:64 -q -o two
+line 'VL arbitration 192 to 64: share of the first level' "$(emulated two \
+	'.qos[0].throughput_gbps / 32' <<<"{duration_ns: 6000000, warmup_ns: 1000000, traffic: \
+	[{pattern: incast, targets: [2], sources: [0], level: 0, load: 1}, \
+	{pattern: incast, targets: [3], sources: [1], level: 1, load: 1}]}")" \
+	"$(awk 'BEGIN { print 6 / 8 * 2048 / 2074 }')"
+
 # Programs without congestion: alpha 122 ns, and 0.25 ns a byte with headers.
 star 16
 program() {
@@ -91,3 +100,27 @@ line 'all-reduce of 1 MB, doubling: log n (a + s t)' "$(program allreduce-doubli
 	"$(awk 'BEGIN { print 4 * (122 + 512 * 2074 / 4) }')"
 line 'all-to-all of 1 MB, 16 ranks: (n-1) (a + s t / n)' "$(program alltoall:1M)" \
 	"$(awk 'BEGIN { print 15 * (122 + 32 * 2074 / 4) }')"
+
+# Congestion control: what everybody offers, a target's link, and what two of four sources
+# that share the target leave of a cable.
+"$dateline" gen 8 8 1 --speed 4xEDR -q -o torus
+"$dateline" route torus.net --torus-config torus.torus.conf -q -o torus
+"$dateline" gen 2 1 1 --mesh x --hosts 4 --speed 4xQDR -q -o lot
+"$dateline" route lot.net --torus-config lot.torus.conf -q -o lot
+for control in '' ', congestion: {}'; do
+	with=${control:+ with congestion control}
+	line "8x8, a fifth to one target, load .2$with" "$(emulated torus \
+		.throughput_fraction <<<"{duration_ns: 3000000, warmup_ns: 1500000, traffic: \
+		[{pattern: hotspot, targets: [0], fraction: 0.2, load: 0.2}]$control}")" 0.2
+	line "incast of 15: the target's link$with" "$(emulated star \
+		'.throughput_fraction * 16' <<<"{duration_ns: 4000000, warmup_ns: 2000000, \
+		traffic: [{pattern: incast, targets: [0], load: 1}]$control}")" \
+		"$(awk 'BEGIN { print 2048 / 2074 }')"
+	emulated lot '[.pairs[] | .bytes / 8e7] | "\(.[2]) \(add - .[2])"' <<<"{queues: voq, \
+		duration_ns: 22000000, warmup_ns: 2000000, pairs: true, traffic: [{pattern: incast, \
+		targets: [4], sources: [0, 1, 6, 7], load: 1}, {pattern: incast, targets: [5], \
+		sources: [2], load: 1}]$control}" >shares
+	read -r victim hot <shares
+	line "victim of two of four: its share$with" "$victim" 0.49375
+	line "... and the target's link$with" "$hot" "$(awk 'BEGIN { print 2048 / 2074 }')"
+done

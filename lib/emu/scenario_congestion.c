@@ -179,6 +179,6 @@ int dl_emu_scenario_read_congestion(struct dl_yaml *y, const struct dl_yaml_node
 				    const struct dl_setting *key, void *to)
 {
 	(void)key;
-	((struct dl_emu_scenario *)to)->config.congestion.threshold = 15;
+	((struct dl_emu_scenario *)to)->config.congestion.threshold = 12;
 	return dl_yaml_mapping(y, value, congestion_keys, to);
 }

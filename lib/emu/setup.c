@@ -39,11 +39,12 @@ void dl_emu_config_init(struct dl_emu_config *c)
 	c->congestion = (struct dl_emu_congestion){
 		.increase = 1,
 		.limit = DL_EMU_CCT_MAX - 1,
-		.timer_ps = 153600000, /* 150 units of 1.024 us */
+		.marking_rate = 1,
+		.timer_ps = 30720000, /* 30 units of 1.024 us */
 		.becn_ps = 2000000,
 	};
 	for (uint32_t i = 0; i < DL_EMU_CCT_MAX; i++)
-		c->congestion.table[i] = i * 1000000;
+		c->congestion.table[i] = i * i * UINT64_C(1000000) / 256;
 	dl_link_arb_options_init(&c->arbitration);
 }
 

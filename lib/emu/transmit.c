@@ -306,24 +306,32 @@ unsigned int dl_emu_choose(struct dl_emu *e, struct dl_emu_link_port *p, uint32_
 	return sl == DL_EMU_SLS ? 0 : choose_of(e, p, 1u << sl, packet, ready);
 }
 
+/* What an input buffer holds. */
+static uint32_t units_held(const struct dl_emu *e, uint32_t in)
+{
+	return (e->terms.size - dl_emu_vl_at(e, in)->rx.free) * e->c.chunk;
+}
+
 /*
- * Congestion control: a switch has begun to send a packet.  Of those for the same
- * output, what waits still is the queue: with virtual output queues all, else the
- * heads of buffers.
+ * Congestion control: a switch has begun to send a packet.  What waits for the same
+ * output is the queue: with virtual output queues the packets for it, else the buffers
+ * that the packet leaves, or whose first one waits for it.
  */
 void dl_emu_mark(struct dl_emu *e, const struct dl_emu_link_port *p, uint32_t packet)
 {
 	const struct dl_emu_congestion *c = &e->c.congestion;
 	const struct dl_emu_pkt *pk = &e->packets[packet];
 	struct dl_emu_mark *m = &e->marks[pk->out];
-	uint32_t above = e->c.buffer * (16 - c->threshold) / 16, queued = m->queued;
+	uint32_t above = e->c.buffer * (16 - c->threshold) / 16;
+	uint32_t left = dl_link_credit_chunks(&e->terms, pk->units) * e->c.chunk;
+	uint32_t queued = e->mode.voq ? m->queued : units_held(e, pk->in) - left;
 	bool victim = e->now > p->busy_until && e->now > pk->since;
 
 	if (pk->flags & DL_EMU_PK_MCAST || !dl_emu_is_data(pk->out) || (victim && !c->victims))
 		return;
 	for (uint32_t q = dl_emu_vl_at(e, pk->out)->head;
 	     !e->mode.voq && q != DL_EMU_NIL && queued <= above; q = e->packets[q].wait_next)
-		queued += e->packets[q].units;
+		queued += units_held(e, e->packets[q].in);
 	if (queued <= above || m->passed++ < c->marking_rate)
 		return;
 	m->passed = 0;

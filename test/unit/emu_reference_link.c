@@ -158,20 +158,26 @@ static int candidate(struct model *t, const struct channel *c, unsigned int sls)
 	return -1;
 }
 
-/* What waits for an output: all that is stored for it, or the heads of buffers. */
-static int64_t queue_of(struct model *t, uint32_t out)
+/*
+ * What waits for an output when `pk` leaves: all that is stored for it; or what the buffers
+ * hold that it leaves, or whose first packet waits for it.
+ */
+static int64_t queue_of(struct model *t, uint32_t out, const struct packet *pk)
 {
 	const struct dl_fabric_node *n = node_of(t, out / VLS);
 	int64_t sum = 0;
 
 	for (unsigned int i = 0; !has_voqs(t) && i < channel(t, out)->waiting.n; i++)
-		sum += units(t, t->packets[channel(t, out)->waiting.packet[i]].bytes);
+		sum += t->w->c.chunk *
+		       channel(t, t->packets[channel(t, out)->waiting.packet[i]].in)->held;
+	if (!has_voqs(t))
+		sum += t->w->c.chunk * (channel(t, pk->in)->held - chunks(t, units(t, pk->bytes)));
 	for (uint32_t c = n->first_port * VLS;
 	     has_voqs(t) && c < (n->first_port + n->nports + 1) * VLS; c++)
 		for (unsigned int i = 0; i < channel(t, c)->stored.n; i++) {
-			const struct packet *pk = &t->packets[channel(t, c)->stored.packet[i]];
+			const struct packet *q = &t->packets[channel(t, c)->stored.packet[i]];
 
-			sum += pk->out == out ? units(t, pk->bytes) : 0;
+			sum += q->out == out ? units(t, q->bytes) : 0;
 		}
 	return sum;
 }
@@ -185,7 +191,7 @@ static void mark(struct model *t, uint32_t port, unsigned int vl, struct packet 
 
 	if (!c->threshold || pk->dlid >= DL_TABLES_MCAST_LID || (idle && !c->victims))
 		return;
-	if (queue_of(t, port * VLS + vl) <= t->w->c.buffer * (16 - c->threshold) / 16)
+	if (queue_of(t, port * VLS + vl, pk) <= t->w->c.buffer * (16 - c->threshold) / 16)
 		return;
 	if (t->ports[port].vl[vl].unmarked++ < c->marking_rate)
 		return;

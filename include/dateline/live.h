@@ -29,6 +29,7 @@ struct dl_live_options {
 	unsigned int retries;	  /* after the first time */
 	unsigned int in_flight;	  /* queries at a time, at most 4096 */
 	enum dl_live_paths paths; /* path SLs to ask for */
+	uint64_t cc_key;	  /* CC_Key, for congestion control */
 };
 
 /* The defaults: any port, half a second, 4 retries, 64 in flight. */
@@ -99,6 +100,20 @@ int dl_live_counters_ask(const struct dl_live_options *o, const struct dl_fabric
 int dl_live_counters_read(const char *path, const struct dl_fabric *f, const struct dl_log *log,
 			  struct dl_live_counters *out);
 void dl_live_counters_release(struct dl_live_counters *c);
+
+/* ---- congestion control ------------------------------------------------------- */
+
+/*
+ * Ask every switch, and every port of an adapter that is cabled, of a fabric that is
+ * attached to this machine and has LIDs, for its congestion control (IBA annex A10,
+ * with o->cc_key), and write what most of them have to a stream, as options of OpenSM's
+ * file.  Those that have something else, refuse or do not answer are counted in warnings,
+ * which the stream gets as comments.  Returns 0; 1: some did not answer, or refused; or
+ * -ENODEV, -EACCES, -EIO (the port), -ENOMEM, reported.  Errors of the stream are left to
+ * the caller.
+ */
+int dl_live_congestion(const struct dl_live_options *o, const struct dl_fabric *f,
+		       const struct dl_log *log, FILE *to);
 
 #ifdef __cplusplus
 }

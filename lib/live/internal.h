@@ -21,8 +21,11 @@ int dl_live_mads_open(const struct dl_live_options *o, const struct dl_log *log,
 		      struct dl_live_mads **out);
 void dl_live_mads_close(struct dl_live_mads *m);
 
-/* Who answers: subnet management agents, the subnet administrator, performance ones. */
-enum dl_live_service { DL_LIVE_SMA, DL_LIVE_SA, DL_LIVE_PMA, DL_LIVE_SERVICES };
+/*
+ * Who answers: the agents of subnet management, performance and congestion control, and
+ * the subnet administrator.
+ */
+enum dl_live_service { DL_LIVE_SMA, DL_LIVE_SA, DL_LIVE_PMA, DL_LIVE_CCA, DL_LIVE_SERVICES };
 
 /* One query: a Get of one attribute. */
 struct dl_live_query {

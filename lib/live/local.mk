@@ -4,6 +4,7 @@ noinst_LTLIBRARIES += libdllive.la
 libdllive_la_CFLAGS = $(LIB_CFLAGS)
 libdllive_la_SOURCES = \
 	include/dateline/live.h \
+	lib/live/congestion.c \
 	lib/live/counters.c \
 	lib/live/counters_read.c \
 	lib/live/fabric.c \

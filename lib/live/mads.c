@@ -48,6 +48,7 @@ static const struct layout {
 	[DL_LIVE_SMA] = { IB_SMI_CLASS, 1, 0, IB_SMP_DATA_OFFS, IB_SMP_DATA_SIZE },
 	[DL_LIVE_SA] = { IB_SA_CLASS, UMAD_SA_CLASS_VERSION, 1, IB_SA_DATA_OFFS, IB_SA_DATA_SIZE },
 	[DL_LIVE_PMA] = { IB_PERFORMANCE_CLASS, 1, 0, IB_PC_DATA_OFFS, IB_PC_DATA_SZ },
+	[DL_LIVE_CCA] = { IB_CC_CLASS, 2, 0, IB_CC_DATA_OFFS, IB_CC_DATA_SZ },
 	[DIRECTED] = { IB_SMI_DIRECT_CLASS, 1, 0, IB_SMP_DATA_OFFS, IB_SMP_DATA_SIZE },
 };
 
@@ -137,7 +138,8 @@ static int send_slot(struct dl_live_mads *m, uint32_t number)
 	struct dl_live_query *q = &slot->q;
 	unsigned int which = layout_of(q);
 	const struct layout *layout = &layouts[which];
-	ib_rpc_t rpc = {
+	/* An ib_rpc_t and a CC_Key, which libibmad reads for that class. */
+	ib_rpc_cc_t rpc = {
 		.mgtclass = layout->class,
 		.method = IB_MAD_METHOD_GET,
 		.attr = { q->attr, q->mod },
@@ -145,13 +147,15 @@ static int send_slot(struct dl_live_mads *m, uint32_t number)
 		.trid = (slot->use & 0xFFFFF) << SLOT_BITS | number,
 		.dataoffs = layout->offset,
 		.datasz = layout->size,
+		.cckey = m->o.cc_key,
 	};
 	ib_rmpp_hdr_t rmpp = { 0 };
 
 	/* A transaction ID of 0 would be replaced. */
 	rpc.trid |= UINT64_C(1) << 32;
 	memset(m->buffer, 0, umad_size() + IB_MAD_SIZE);
-	if (mad_build_pkt(m->buffer, &rpc, &q->to, layout->rmpp ? &rmpp : NULL, q->data) < 0)
+	if (mad_build_pkt(m->buffer, (ib_rpc_t *)&rpc, &q->to, layout->rmpp ? &rmpp : NULL,
+			  q->data) < 0)
 		return -EINVAL;
 	slot->sent++;
 	slot->deadline = now_ms() + m->o.timeout_ms;

@@ -239,6 +239,12 @@ static void check_snapshot(const struct dl_live_options *o, struct dl_snapshot *
 	FUZZ_CHECK(!dl_live_counters_ask(o, s->fabric, &listener, &c));
 	FUZZ_CHECK(c.nknown <= s->fabric->nports);
 	dl_live_counters_release(&c);
+	to = open_memstream(&text, &len);
+	FUZZ_CHECK(to && dl_live_congestion(o, s->fabric, &listener, to) >= 0);
+	fclose(to);
+	for (size_t i = 0; i < len; i++)
+		FUZZ_CHECK(text[i] == '\n' || (unsigned char)text[i] >= ' ');
+	free(text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -38,6 +38,9 @@ UNIT_TESTS += test/unit/settings test/unit/arena test/unit/files test/unit/text 
 UNIT_TESTS += test/unit/test_discover test/unit/test_config test/unit/test_generate \
 	test/unit/test_off_torus test/unit/test_graph test/unit/test_agreement \
 	test/unit/test_any_fabric test/unit/test_faults test/unit/test_curve test/unit/test_mark
+# The running fabric.
+UNIT_TESTS += test/unit/live_congestion
+test_unit_live_congestion_LDADD = libdllive.la libdlread.la libdlroute.la $(CMOCKA_LIBS)
 # Routing.
 UNIT_TESTS += test/unit/test_route test/unit/test_route_figures test/unit/test_damage \
 	test/unit/test_proven test/unit/test_avoid test/unit/test_weigh test/unit/test_carry test/unit/route_check

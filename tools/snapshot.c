@@ -12,7 +12,7 @@
 
 struct request {
 	struct dl_live_options options;
-	const char *from, *out, *names;
+	const char *from, *out, *names, *congestion;
 	unsigned int flags; /* enum dl_snapshot_flags */
 	bool live;
 };
@@ -55,6 +55,10 @@ static const struct dl_setting options[] = {
 		 "else none)" },
 	{ "node-name-map", DL_SETTING_BORROW, MEMBER(names), .arg = "FILE",
 	  .doc = "Names of nodes by GUID, as for infiniband-diags" },
+	{ "congestion", DL_SETTING_BORROW, MEMBER(congestion), .arg = "FILE",
+	  .doc = "Also write congestion control as options of OpenSM, for scenarios" },
+	{ "cc-key", DL_SETTING_NUMBER, MEMBER(options.cc_key), 0, DL_NUMBER_ANY, .arg = "KEY",
+	  .doc = "The CC_Key of devices (0)" },
 	{ "timeout", DL_SETTING_NUMBER, MEMBER(options.timeout_ms), 1, 60000, .arg = "MS",
 	  .doc = "Milliseconds to wait for an answer (500)" },
 	{ "retries", DL_SETTING_NUMBER, MEMBER(options.retries), 0, 100, .arg = "N",
@@ -70,6 +74,8 @@ static void snapshot_check_options(const struct argp_state *state, void *to)
 
 	if (r->live && r->from)
 		argp_error(state, "--live reads the running fabric, and no snapshot");
+	if (r->from && r->congestion)
+		argp_error(state, "--congestion reads the running fabric, and no snapshot");
 	if (r->from)
 		tool_refuse_port(state, &r->options);
 	r->live = !r->from;
@@ -95,7 +101,8 @@ static const struct tool_usage usage = {
 	       "  dateline snapshot today.dls -o for-ibdmchk\n"
 	       "\n"
 	       "Exit status: 0 complete, 1 partial (" PARTIAL " lists what did "
-	       "not answer), 2 bad usage, 3 no fabric or no memory.",
+	       "not answer; for --congestion, messages do), 2 bad usage, 3 no fabric or no "
+	       "memory.",
 };
 
 int tool_write_snapshot(const struct tool *tool, const struct dl_snapshot *s, const char *path,
@@ -126,20 +133,39 @@ static int read_snapshot(struct tool *tool, struct request *r, struct dl_snapsho
 	return dl_snapshot_read(r->from, NULL, NULL, &tool->log, s);
 }
 
+/* 0; 1: some devices did not answer; or a negative errno. */
+static int snapshot_congestion(const struct tool *tool, const struct request *r,
+			       const struct dl_fabric *f)
+{
+	struct tool_out out;
+	int err = tool_out_open(tool, NULL, r->congestion, &out), partial;
+
+	if (err)
+		return err;
+	partial = dl_live_congestion(&r->options, f, &tool->log, out.file);
+	err = tool_out_close(tool, &out, partial < 0 ? partial : 0);
+	return err ? err : partial;
+}
+
 int tool_cmd_snapshot(struct tool *tool, int argc, char **argv)
 {
 	struct request r = { 0 };
 	struct dl_snapshot s = { 0 };
-	int err, status;
+	int err, status, partial = 0;
 
 	dl_live_options_init(&r.options);
 	tool_options(tool, &usage, argc, argv, &r);
-	err = read_snapshot(tool, &r, &s);
+	err = r.congestion ? tool_out_try(tool, NULL, r.congestion) : 0;
+	if (!err)
+		err = read_snapshot(tool, &r, &s);
 	if (!err && r.names)
 		err = dl_fabric_read_node_names(s.fabric, r.names, &tool->log);
 	if (!err)
 		err = tool_write_snapshot(tool, &s, r.out, r.flags);
-	status = tool_exit_status(err);
+	if (!err && r.congestion)
+		partial = snapshot_congestion(tool, &r, s.fabric);
+	err = err ? err : partial < 0 ? partial : 0;
+	status = partial > 0 ? TOOL_EXIT_FINDING : tool_exit_status(err);
 	if (!err)
 		dl_log(&tool->log, DL_LOG_INFO,
 		       "%u node%s, %u switch%s, highest LID %u read into "

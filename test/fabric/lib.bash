@@ -72,7 +72,7 @@ fabric_init() {
 	cd "$T" || return
 	SIM_PID='' SM_PID='' SM_DIR=''
 	export IBSIM_SOCKNAME="dateline-$$-$RANDOM$RANDOM"
-	unset SMPS_LOG SMPS_RECORD SMPS_ALL SMPS_SICK SMPS_SILENT SMPS_PLAIN SMPS_SPEED SMPS_LOSS SMPS_SEED SMPS_LIES SMPS_STUCK
+	unset SMPS_LOG SMPS_RECORD SMPS_ALL SMPS_SICK SMPS_SILENT SMPS_PLAIN SMPS_SPEED SMPS_LOSS SMPS_SEED SMPS_LIES SMPS_CC SMPS_STUCK
 	unset SIM_HOST IBSIM_SERVER_NAME IBSIM_SERVER_PORT
 }
 
@@ -255,10 +255,12 @@ sim_stop() {
 # sim COMMAND...: run a client on the fabric, attached to the first node of
 # the netlist or to $SIM_HOST, and as patient as the tests are unless its own
 # options, which come later, say otherwise.  The simulator's greeting is
-# dropped.  With SMPS_LIES exported it is told them, too.
+# dropped.  With SMPS_LIES or SMPS_CC exported it is told them, too.
 sim() {
-	local err status=0
+	local err smps='' status=0
 	local -a command=("$@")
+
+	[[ ! ${SMPS_LIES:-}${SMPS_CC:-} ]] || smps=$(smps_preloaded)
 
 	case "$1 ${2:-}" in
 	'dateline snapshot')
@@ -269,7 +271,7 @@ sim() {
 		;;
 	esac
 	err=$(mktemp "$T/sim.XXXXXX")
-	LD_PRELOAD=${SMPS_LIES:+$(smps_preloaded)}$DL_UMAD2SIM \
+	LD_PRELOAD=$smps$DL_UMAD2SIM \
 		"${command[@]}" 2>"$err" || status=$?
 	grep -Ev 'sim_connect:|fd_data_enqueue failed' "$err" >&2 || true
 	rm "$err"
@@ -306,7 +308,7 @@ sm_conf() {
 
 # smps_preloaded: smps.c, to be loaded first, if a variable of it is exported.
 smps_preloaded() {
-	[[ ! ${SMPS_LOG:-}${SMPS_RECORD:-}${SMPS_ALL:-}${SMPS_SICK:-}${SMPS_SILENT:-}${SMPS_PLAIN:-}${SMPS_SPEED:-}${SMPS_LOSS:-}${SMPS_LIES:-}${SMPS_STUCK:-} ]] ||
+	[[ ! ${SMPS_LOG:-}${SMPS_RECORD:-}${SMPS_ALL:-}${SMPS_SICK:-}${SMPS_SILENT:-}${SMPS_PLAIN:-}${SMPS_SPEED:-}${SMPS_LOSS:-}${SMPS_LIES:-}${SMPS_CC:-}${SMPS_STUCK:-} ]] ||
 		echo "$DL_BUILD/test/fabric/.libs/smps.so:"
 }
 

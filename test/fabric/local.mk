@@ -61,6 +61,9 @@ FABRIC_TESTS += test/fabric/failures.bats test/fabric/qos.bats \
 # ibsim and the simulator in virtual time.
 FABRIC_TESTS += test/fabric/rig.bats
 
+# Congestion control that OpenSM sets.
+FABRIC_TESTS += test/fabric/congestion.bats
+
 # Between two sets of tables.
 FABRIC_TESTS += test/fabric/transition.bats
 check_PROGRAMS += test/fabric/replay

@@ -28,6 +28,12 @@
  *			this attribute and modifier ("-": any), in its data from
  *			this offset on; its answers FROM (0) up to, not
  *			including, TO.  The file may change at any time.
+ * SMPS_CC=DIR		nodes answer for congestion control (IBA annex A10), which the
+ *			simulator does not know: what is set is kept in files
+ *			DIR/LID.ATTRIBUTE.MODIFIER, in hexadecimal, which may be
+ *			changed at any time.  DIR/LID.status has a status to be
+ *			answered, or -1: silence.  DIR/key has the CC_Key, without
+ *			which nobody answers.
  * SMPS_STUCK=DIR	while there is a file DIR/stuck, no file in DIR gets to disk.
  *
  * What gets lost comes back with the status of a timeout, as the kernel
@@ -259,6 +265,129 @@ static void record(FILE *to, const uint8_t *mad)
 		attribute(mad), modifier(mad), data);
 }
 
+/* ---- congestion control -------------------------------------------------- */
+
+#define CC_CLASS 0x21
+#define CC_KEY 24 /* offsets in a datagram */
+#define CC_DATA 64
+#define CC_SIZE 192
+#define SWITCH_SETTING 0x14
+#define ADAPTER_SETTING 0x16
+#define CARRIER 0xCC /* in the transaction ID of what carries an answer */
+#define CARRIED 65536
+
+static int lid_agent; /* for SMPs that are routed by LID */
+static struct {
+	uint8_t mad[256];
+	int agent;
+} carried[CARRIED];
+
+int umad_register(int portid, int class, int version, uint8_t rmpp, long mask[16 / sizeof(long)])
+{
+	int (*next)(int, int, int, uint8_t, long *) =
+		(int (*)(int, int, int, uint8_t, long *))dlsym(RTLD_NEXT, "umad_register");
+	int agent = next(portid, class, version, rmpp, mask);
+
+	if (class == LID_CLASS)
+		lid_agent = agent;
+	return agent;
+}
+
+static FILE *open_kept(const char *name, const char *mode)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", getenv("SMPS_CC"), name);
+	return fopen(path, mode);
+}
+
+/* A number in a file; 0: there is none. */
+static long long kept_number(const char *name)
+{
+	FILE *from = open_kept(name, "r");
+	long long n = 0;
+
+	if (from && fscanf(from, "%lli", &n) != 1)
+		n = 0;
+	if (from)
+		fclose(from);
+	return n;
+}
+
+/* Bytes of an attribute are set where a bit of its control map says so. */
+static void set_kept(uint8_t *kept, const uint8_t *data, unsigned int attr)
+{
+	static const uint8_t ends[] = { 4, 36, 68, 70, 74, 76 }; /* of a switch's components */
+	unsigned int map = attr == SWITCH_SETTING ? data[3] : data[2] << 8 | data[3];
+
+	if (attr != SWITCH_SETTING && attr != ADAPTER_SETTING)
+		memcpy(kept, data, CC_SIZE);
+	for (unsigned int i = 0; i < 5 && attr == SWITCH_SETTING; i++)
+		if (map >> i & 1)
+			memcpy(kept + ends[i], data + ends[i], ends[i + 1] - ends[i]);
+	for (unsigned int i = 0; i < 16 && attr == ADAPTER_SETTING; i++)
+		if (map >> i & 1)
+			memcpy(kept + 4 + 8 * i, data + 4 + 8 * i, 8);
+}
+
+/* Answer in place.  False: there is no answer. */
+static bool answer_cc(uint8_t *mad, unsigned int lid)
+{
+	uint8_t kept[CC_SIZE] = { 0 };
+	char name[64];
+	uint64_t key;
+	long status;
+	FILE *file;
+
+	memcpy(&key, mad + CC_KEY, sizeof(key));
+	snprintf(name, sizeof(name), "%u.status", lid);
+	status = kept_number(name);
+	if (be64toh(key) != (uint64_t)kept_number("key") || status < 0)
+		return false;
+	snprintf(name, sizeof(name), "%u.%x.%u", lid, attribute(mad), modifier(mad));
+	file = open_kept(name, "r");
+	for (unsigned int i = 0; file && i < CC_SIZE; i++)
+		if (fscanf(file, "%2hhx", &kept[i]) != 1)
+			break;
+	if (file)
+		fclose(file);
+	if (mad[3] == SET && !status) {
+		set_kept(kept, mad + CC_DATA, attribute(mad));
+		file = open_kept(name, "w");
+		for (unsigned int i = 0; file && i < CC_SIZE; i++)
+			fprintf(file, "%02x", kept[i]);
+		if (file)
+			fclose(file);
+	}
+	memcpy(mad + CC_DATA, kept, CC_SIZE);
+	mad[3] = GET_RESP;
+	mad[4] = status >> 8;
+	mad[5] = status;
+	return true;
+}
+
+/* The answer travels with that of the node's to an SMP, which the simulator knows. */
+static bool carry_answer(struct ib_user_mad *umad, int agent)
+{
+	static unsigned int count;
+	unsigned int n = __atomic_fetch_add(&count, 1, __ATOMIC_SEQ_CST) % CARRIED;
+	uint8_t *mad = umad_get_mad(umad);
+	uint32_t id = htobe32((uint32_t)CARRIER << 24 | n);
+
+	memcpy(carried[n].mad, mad, sizeof(carried[n].mad));
+	carried[n].agent = agent;
+	if (!answer_cc(carried[n].mad, be16toh(umad->addr.lid)))
+		return false;
+	memset(mad, 0, sizeof(carried[n].mad));
+	mad[0] = mad[1] = mad[2] = mad[3] = 1; /* versions, LID_CLASS, Get */
+	memcpy(mad + 12, &id, sizeof(id));
+	mad[17] = NODE_INFO;
+	umad->addr.qpn = umad->addr.qkey = 0;
+	return true;
+}
+
+/* ---- as libibumad's ------------------------------------------------------ */
+
 /* The file of a variable, for lines; NULL without it. */
 static FILE *open_lines(const char *variable)
 {
@@ -300,6 +429,14 @@ int umad_send(int portid, int agentid, void *umad, int length, int timeout_ms, i
 		sets = open_lines("SMPS_RECORD");
 		all = open_lines("SMPS_ALL");
 	}
+	if (getenv("SMPS_CC") && mad[1] == CC_CLASS) {
+		uint8_t copy[512];
+
+		memcpy(copy, umad, umad_size() + 256);
+		if (!carry_answer((struct ib_user_mad *)copy, agentid))
+			return 0;
+		return next(portid, lid_agent, copy, length, timeout_ms, retries);
+	}
 	if (to && is_smp(mad)) {
 		clock_gettime(CLOCK_REALTIME, &now);
 		fprintf(to, "%x %x %x %.6f\n", mad[3], attribute(mad), modifier(mad),
@@ -323,6 +460,13 @@ int umad_recv(int portid, void *umad, int *length, int timeout_ms)
 		next = dlsym(RTLD_NEXT, "umad_recv");
 	agent = next(portid, umad, length, timeout_ms);
 	mad = umad_get_mad(umad);
+	if (agent >= 0 && mad[1] == LID_CLASS && mad[12] == CARRIER && getenv("SMPS_CC")) {
+		unsigned int n = transaction(mad) % CARRIED;
+
+		memcpy(mad, carried[n].mad, sizeof(carried[n].mad));
+		((struct ib_user_mad *)umad)->agent_id = carried[n].agent;
+		return carried[n].agent;
+	}
 	if (agent < 0 || umad_status(umad) || mad[1] != DR_CLASS || mad[3] != GET_RESP)
 		return agent;
 	/* The highest bit may ask for extended speeds. */

@@ -82,7 +82,7 @@ static bool phases_take_over(struct dl_engine *e)
 	e->in_force = NULL;
 	dl_recall_spare(e, p->opened.top_lid);
 	if (p->plan.writes || p->plan.maps_changed || p->links_come || p->ghost_ports ||
-	    p->trees_differ)
+	    p->trees_differ || p->blind)
 		return false;
 	e->phases = NULL;
 	dl_phases_free(p);

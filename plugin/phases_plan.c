@@ -398,6 +398,17 @@ static int phases_plan_steps(struct dl_phases *p)
 	return err;
 }
 
+/*
+ * Does something come that the subnet manager before may have closed, to wait for packets
+ * which nobody knows now?  Who has joined is not known yet, so any branch of the tree may.
+ */
+static bool phases_open_blindly(const struct dl_engine *e, const struct dl_phases *p)
+{
+	return p->origin == DL_PHASES_FROM_SWITCHES &&
+	       (p->plan.writes_open ||
+		!dl_recall_groups_span(e, p->next->fabric, &p->opened.groups[0].masks));
+}
+
 /* Decide by cables, tables, maps and trees. */
 static int phases_decide(const struct dl_engine *e, struct dl_phases *p)
 {
@@ -419,7 +430,8 @@ static int phases_decide(const struct dl_engine *e, struct dl_phases *p)
 	err = phases_look_at_mixture(e, p);
 	if (!err)
 		err = phases_add_groups(e, p);
-	p->direct &= !p->trees_differ && !p->dead_trees && !p->plan.orphans.moved;
+	p->blind = !err && phases_open_blindly(e, p);
+	p->direct &= !p->trees_differ && !p->dead_trees && !p->plan.orphans.moved && !p->blind;
 	return err || p->direct ? err : phases_plan_steps(p);
 }
 

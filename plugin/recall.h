@@ -76,6 +76,10 @@ int dl_recall_held(const struct dl_engine *e, const struct dl_sweep *next, struc
 int dl_recall_groups(const struct dl_engine *e, const struct dl_fabric *f,
 		     struct dl_tables_masks *masks);
 
+/* Do the groups that switches held have all cables between switches of one with these masks? */
+bool dl_recall_groups_span(const struct dl_engine *e, const struct dl_fabric *f,
+			   const struct dl_tables_masks *masks);
+
 /* Are the groups that switches held a part of one with these masks? */
 bool dl_recall_groups_fit(const struct dl_engine *e, const struct dl_fabric *f,
 			  const struct dl_tables_masks *masks);

@@ -125,6 +125,24 @@ int dl_recall_groups(const struct dl_engine *e, const struct dl_fabric *f,
 	return 0;
 }
 
+bool dl_recall_groups_span(const struct dl_engine *e, const struct dl_fabric *f,
+			   const struct dl_tables_masks *masks)
+{
+	bool spans = true;
+
+	for (uint32_t i = 0; i < e->recall.ngroups; i++) {
+		const struct dl_recall_groups *g = &e->recall.groups[i];
+		uint32_t node = dl_fabric_find_guid(f, g->guid);
+		bool is_switch = node != DL_NONE && dl_fabric_is_switch(f, node);
+
+		for (unsigned int o = 1; is_switch && o <= f->nodes[node].nports; o++)
+			spans &= g->ports[o / 64] >> o % 64 & 1 ||
+				 !dl_fabric_joins_switches(f, f->nodes[node].first_port + o) ||
+				 !dl_tables_mask_get(masks, f->nodes[node].sw, o);
+	}
+	return spans;
+}
+
 bool dl_recall_groups_fit(const struct dl_engine *e, const struct dl_fabric *f,
 			  const struct dl_tables_masks *masks)
 {

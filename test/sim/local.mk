@@ -8,6 +8,7 @@ EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/si
 	test/sim/scripts/dies_in_a_drain.events test/sim/scripts/dies_while_read.events \
 	test/sim/scripts/entries_without_room.events \
 	test/sim/scripts/former_master_keeps.events test/sim/scripts/group_orphans.events \
+	test/sim/scripts/restart_in_drain.events \
 	test/sim/scripts/grows.events \
 	test/sim/scripts/key_lease.events test/sim/scripts/key_of_another.events \
 	test/sim/scripts/key_read_only.events test/sim/scripts/left_out.events \

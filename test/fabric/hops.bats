@@ -110,6 +110,15 @@ triples() {
 	printf 'n00-0x0\nnobody\n' >list
 	run -2 dateline hops n.net --hosts list
 	[[ $output == *list:2:* ]]
+	# What commands print: a choice of hosts, and the order along the torus.
+	dateline hops n.net --compact 5 >list
+	[[ $(dateline hops n.net --hosts list) == "$(grep -v chosen list)" ]]
+	dateline coords n.net --csv 2>/dev/null >list
+	[[ $(dateline hops n.net --hosts list --csv | awk -F, 'NR > 1 { print $1 }') == \
+		$(awk -F, 'NR > 1 { print $6 }' list) ]]
+	sed -i '3s/,.*//' list
+	run -2 dateline hops n.net --hosts list
+	[[ $output == *'list:3: expected a column of hosts'* ]]
 	: >list
 	run -2 dateline hops n.net --hosts list
 	[[ $output == *'there are no hosts'* ]]
@@ -141,6 +150,6 @@ value() {
 	# All of them; one; too many.
 	dateline hops f --hosts free --compact "$(wc -l <free)" >all
 	[[ $(head -n 1 all | tr , '\n' | sort) == "$(sort free)" ]]
-	dateline hops f --hosts free --compact 1 | grep -qx 'one host: there are no pairs'
+	dateline hops f --hosts free --compact 1 | grep -qx '# one host: there are no pairs'
 	run -2 dateline hops f --hosts free --compact $(($(wc -l <free) + 1))
 }

@@ -17,6 +17,7 @@ struct list {
 	const struct find *find;
 	const struct dl_log *log;
 	const struct dl_text *text; /* the line at hand; NULL: the command line */
+	uint32_t column;	    /* of a table, from 1 on; 0: there is none */
 	hosts_add *add;
 	void *context;
 	uint32_t names;
@@ -167,12 +168,36 @@ int hosts_read_lines(const char *path, const struct dl_log *log, dl_text_line li
 				   dl_text_each(stdin, path, log, hosts_pass_line, &l);
 }
 
+/* A table, such as that of `coords --csv`, begins with the names of its columns. */
+static uint32_t hosts_column(const struct list *l, const char *line)
+{
+	const char *at = strstr(line, ",host,");
+	struct find_result end;
+	uint32_t column = 2;
+
+	if (l->names || !at || !find_end_port(l->find, NULL, "host", &end))
+		return 0;
+	for (; line < at; line++)
+		column += *line == ',';
+	return column;
+}
+
 static int hosts_take_line(void *context, struct dl_text *text)
 {
 	struct list *l = context;
+	char *item = text->at;
 
 	l->text = text;
-	return take_items(l, text->at);
+	if (!l->column) {
+		l->column = hosts_column(l, item);
+		return l->column ? 0 : take_items(l, item);
+	}
+	for (uint32_t i = 1; item && i < l->column; i++)
+		item = strchr(item, ',') ? strchr(item, ',') + 1 : NULL;
+	if (!item)
+		return dl_text_error(text, "expected a column of hosts, as in the first line");
+	item[strcspn(item, ",")] = '\0';
+	return *item ? take_items(l, item) : 0;
 }
 
 int hosts_read_items(const struct find *find, char *items, hosts_add *add, void *context)

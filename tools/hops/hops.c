@@ -380,6 +380,7 @@ static json_t *hops_document(const struct hops *h, const struct request *r)
 	return d;
 }
 
+/* A list of hosts that can be read again: what is behind the first line is a comment. */
 static void hops_print_text(const json_t *d, FILE *to)
 {
 	const json_t *host;
@@ -388,10 +389,10 @@ static void hops_print_text(const json_t *d, FILE *to)
 	json_array_foreach(tool_at(d, "hosts"), i, host)
 		fprintf(to, "%s%s", i ? "," : "", json_string_value(tool_at(host, "name")));
 	if (!tool_int_at(d, "pairs")) {
-		fputs("\none host: there are no pairs\n", to);
+		fputs("\n# one host: there are no pairs\n", to);
 		return;
 	}
-	tool_print(to, d, "\n{pairs#pair}: {hops_mean:0.3} hops on average, {hops_max} at most");
+	tool_print(to, d, "\n# {pairs#pair}: {hops_mean:0.3} hops on average, {hops_max} at most");
 	if (tool_int_at(d, "hops_max"))
 		tool_print(to, d, " ({from} to {to})");
 	fputs(strcmp(json_string_value(tool_at(d, "distance")), "torus") ?
@@ -399,10 +400,10 @@ static void hops_print_text(const json_t *d, FILE *to)
 		      ", the shortest ways in the torus\n",
 	      to);
 	if (tool_int_at(d, "undelivered"))
-		tool_print(to, d, "{undelivered#pair} whose packets do not arrive\n");
+		tool_print(to, d, "# {undelivered#pair} whose packets do not arrive\n");
 	if (tool_has(d, "compact"))
 		tool_print(to, tool_at(d, "compact"),
-			   "chosen of {of#host} for the least sum; those listed first "
+			   "# chosen of {of#host} for the least sum; those listed first "
 			   "have {first_hops_mean:0.3} hops on average\n");
 }
 

@@ -6,7 +6,7 @@
 # The table of dateline-bench(1), "Which mode": what tori deliver, in per cent of
 # what the adapters' links carry, under uniform traffic at a load of 1, by mode, by how
 # packets stand in the switches, and by blocks of buffer: 264 are 8 packets, the default of
-# fifo, 1584 are 48, that of voq.  Until a torus is full it delivers more than it will, and
+# fifo, 1584 are 48, that of voq.  PATTERN in the environment is other traffic.  Until a torus is full it delivers more than it will, and
 # large buffers fill slowly: hence the long warm-up.  Needs jq; an hour of a
 # processor.
 set -euo pipefail
@@ -25,7 +25,7 @@ delivered() {
 	"$dateline" emulate t.dls --scenario - --json --threads 1 <<-END |
 		{queues: $queues, buffer_blocks: $blocks,
 		 warmup_ns: 400000, duration_ns: 600000, drain_ns: 0,
-		 traffic: [{pattern: uniform, load: 1, count: 2147483647}]}
+		 traffic: [{pattern: ${PATTERN:-uniform}, load: 1, count: 2147483647}]}
 	END
 		jq .throughput_fraction || true # what is in flight at the end is a finding
 }

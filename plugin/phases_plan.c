@@ -400,13 +400,13 @@ static int phases_plan_steps(struct dl_phases *p)
 
 /*
  * Does something come that the subnet manager before may have closed, to wait for packets
- * which nobody knows now?  Who has joined is not known yet, so any branch of the tree may.
+ * which nobody knows now?  It had closed nothing if groups reach all their members.
  */
 static bool phases_open_blindly(const struct dl_engine *e, const struct dl_phases *p)
 {
 	return p->origin == DL_PHASES_FROM_SWITCHES &&
 	       (p->plan.writes_open ||
-		!dl_recall_groups_span(e, p->next->fabric, &p->opened.groups[0].masks));
+		!dl_recall_groups_span(e, p->next->fabric, p->next->routed.tree));
 }
 
 /* Decide by cables, tables, maps and trees. */

@@ -10,6 +10,7 @@
 
 struct dl_engine;
 struct dl_sweep;
+struct dl_route_tree;
 
 /* Ports that any multicast group has at a switch. */
 struct dl_recall_groups {
@@ -76,9 +77,9 @@ int dl_recall_held(const struct dl_engine *e, const struct dl_sweep *next, struc
 int dl_recall_groups(const struct dl_engine *e, const struct dl_fabric *f,
 		     struct dl_tables_masks *masks);
 
-/* Do the groups that switches held have all cables between switches of one with these masks? */
+/* Do the groups that switches held have members, and all of the tree that joins these? */
 bool dl_recall_groups_span(const struct dl_engine *e, const struct dl_fabric *f,
-			   const struct dl_tables_masks *masks);
+			   const struct dl_route_tree *tree);
 
 /* Are the groups that switches held a part of one with these masks? */
 bool dl_recall_groups_fit(const struct dl_engine *e, const struct dl_fabric *f,

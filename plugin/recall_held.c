@@ -125,21 +125,46 @@ int dl_recall_groups(const struct dl_engine *e, const struct dl_fabric *f,
 	return 0;
 }
 
-bool dl_recall_groups_span(const struct dl_engine *e, const struct dl_fabric *f,
-			   const struct dl_tables_masks *masks)
+/* End ports that any group has, into room for all: returns how many. */
+static uint32_t recall_members(const struct dl_engine *e, const struct dl_fabric *f, uint32_t *out)
 {
-	bool spans = true;
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < e->recall.ngroups; i++) {
 		const struct dl_recall_groups *g = &e->recall.groups[i];
 		uint32_t node = dl_fabric_find_guid(f, g->guid);
 		bool is_switch = node != DL_NONE && dl_fabric_is_switch(f, node);
 
-		for (unsigned int o = 1; is_switch && o <= f->nodes[node].nports; o++)
-			spans &= g->ports[o / 64] >> o % 64 & 1 ||
-				 !dl_fabric_joins_switches(f, f->nodes[node].first_port + o) ||
-				 !dl_tables_mask_get(masks, f->nodes[node].sw, o);
+		for (unsigned int o = 0; is_switch && o <= f->nodes[node].nports; o++) {
+			uint32_t port = f->nodes[node].first_port + o;
+			uint32_t end = o ? f->ports[port].peer : port;
+
+			if (g->ports[o / 64] >> o % 64 & 1 && end != DL_NONE && f->ports[end].lid &&
+			    dl_fabric_is_end_port(f, end))
+				out[n++] = end;
+		}
 	}
+	return n;
+}
+
+bool dl_recall_groups_span(const struct dl_engine *e, const struct dl_fabric *f,
+			   const struct dl_route_tree *tree)
+{
+	uint32_t *members = malloc((f->nports + 1) * sizeof(*members));
+	struct dl_tables_masks whole = { .nswitches = f->nswitches }, held = whole;
+	uint32_t n = members ? recall_members(e, f, members) : 0;
+	bool spans = n && !dl_recall_groups(e, f, &held) &&
+		     !dl_route_tree_group(tree, f, DL_TABLES_MCAST_LID, members, n, &whole);
+
+	for (uint32_t s = 0; spans && s < f->nswitches; s++) {
+		const uint64_t *want = dl_tables_mask(&whole, s), *have = dl_tables_mask(&held, s);
+
+		for (unsigned int w = 0; want && w < DL_TABLES_MASK_WORDS; w++)
+			spans &= !(want[w] & ~(have ? have[w] : 0));
+	}
+	dl_tables_masks_clear(&whole);
+	dl_tables_masks_clear(&held);
+	free(members);
 	return spans;
 }
 

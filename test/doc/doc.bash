@@ -59,7 +59,9 @@ manual() {
 		-v name="${1##*/}" '
 		/^[A-Z]/ { on = $1 == "EXAMPLES" }
 		/^$/ || !on { base = "" }
-		on && !more && match($0, /^ +[$#] /) {
+		# Behind a command of a user, what begins with # is what it prints.
+		on && !more && match($0, /^ +[$#] /) && !(base && user && $1 == "#") {
+			user = $1 == "$"
 			base = sprintf("%s/%03d", steps, ++n)
 			print name ":" NR >(base ".at")
 			indent = RLENGTH - 2

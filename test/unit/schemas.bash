@@ -164,7 +164,7 @@ emulated pairs whole pairs.yaml
 told emulate whole --program allreduce-ring:64K
 echo '{faults: [{at_ns: 1000, fault: lose_fcp, node: H_0_0_0_1, port: 1, share: 1}]}' >silent.yaml
 emulated silent whole silent.yaml --program allreduce-ring:64K
-(echo 'congestion: {}' && cat "$examples/emulate-uniform.yaml") >congested.yaml
+(echo 'congestion: {threshold: 15, marking_rate: 0}' && cat "$examples/emulate-uniform.yaml") >congested.yaml
 emulated congested whole congested.yaml
 (echo 'retries: {}' && cat "$examples/emulate-faults.yaml") >retried.yaml
 emulated retried six retried.yaml

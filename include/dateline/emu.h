@@ -134,7 +134,7 @@ struct dl_emu_config {
 	 */
 	uint64_t ack_latency_ps;
 	uint64_t message_overhead_ps; /* of a program: the CPU's time for each end of a message */
-	uint32_t eager;		      /* ... sends of at most so many bytes do not wait for it */
+	uint32_t eager; /* ... sends of at most so many bytes are done with their first packet */
 	/* Cable lengths by port index (either end), or one for all. */
 	const uint32_t *cable_mm; /* NULL: cable_mm_all */
 	uint32_t cable_mm_all;
@@ -155,8 +155,8 @@ struct dl_emu_config {
 	const struct dl_emu_sl_table *switch_sl_table; /* of switch ports; NULL: none */
 	/*
 	 * Bytes of a queue pair's turn; 0: one packet.  DL_EMU_TENURE_DEFAULT: 4096 with an
-	 * SL table, else a whole message of a program whose packets are not acknowledged, else
-	 * one packet.
+	 * SL table; else one message of a program whose packets are not acknowledged, and one
+	 * packet of others.
 	 */
 	uint32_t tenure;
 	uint64_t qp_change_ps; /* cost of changing queue pair */

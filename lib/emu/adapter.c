@@ -225,7 +225,11 @@ static void make_data(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 	if (last)
 		message_sent(e, flow);
 	more = f->active && f->sl == sl && f->paced_until <= e->now;
-	dl_emu_sl_sched_charge(&a->sched, flow, data + !data, more); /* a turn ends */
+	/* A turn ends; a program's is a message. */
+	dl_emu_sl_sched_charge(
+		&a->sched, flow,
+		e->mode.whole_messages && !last && is_program_flow(e, flow) ? 0 : data + !data,
+		more);
 	if (f->active && !more && (!last || f->paced_until <= e->now))
 		line_up_flow(e, a, flow);
 }

@@ -37,8 +37,9 @@
 
 #include "emu/program.h"
 
+/* At one moment, CPUs take up operations before they are done with any. */
 #define DUE_BEGIN (UINT64_C(1) << 32) /* a rank; else an operation ... */
-#define DUE_TAKEN (UINT64_C(1) << 33) /* that its CPU takes up; else one that it is done with */
+#define DUE_DONE (UINT64_C(1) << 33)  /* that its CPU is done with; else one that it takes up */
 
 int dl_emu_program_arrays(struct dl_emu_program *p)
 {
@@ -105,9 +106,9 @@ static void program_compute(struct dl_emu_program *p, struct dl_emu *e, struct d
 	if (*until < e->now)
 		*until = e->now;
 	if (p->edges && op->kind == DL_EMU_OP_CALC && *until > e->now)
-		dl_emu_at(e, *until, DL_EMU_LOG_OTHER, DL_EMU_EV_DUE, DUE_TAKEN | (op - p->ops));
+		dl_emu_at(e, *until, DL_EMU_LOG_OTHER, DL_EMU_EV_DUE, op - p->ops);
 	*until += time;
-	dl_emu_at(e, *until, DL_EMU_LOG_OTHER, DL_EMU_EV_DUE, op - p->ops);
+	dl_emu_at(e, *until, DL_EMU_LOG_OTHER, DL_EMU_EV_DUE, DUE_DONE | (op - p->ops));
 }
 
 /*
@@ -289,9 +290,10 @@ static bool program_is_eager(const struct dl_emu_program *p, const struct dl_emu
 static void program_leaves(struct dl_emu_program *p, struct dl_emu *e, uint32_t flow)
 {
 	struct dl_emu_program_flow *f = &p->flows[flow - p->first_flow];
-	struct dl_emu_op *op = &p->ops[f->fresh];
+	struct dl_emu_op *op = f->fresh == DL_EMU_NIL ? NULL : &p->ops[f->fresh];
 
-	if (f->fresh == DL_EMU_NIL)
+	/* (A packet of a message before it may have been lost.) */
+	if (!op || op->number != e->flows[flow].message.number)
 		return;
 	f->fresh = DL_EMU_NIL;
 	program_begin(p, e, program_release(p, op, true, DL_EMU_NIL));
@@ -360,7 +362,7 @@ static void program_due(struct dl_emu_program *p, struct dl_emu *e, uint64_t wha
 		program_next_step(p, e, number);
 	else if (what & DUE_BEGIN)
 		program_begin_all(p, e, &p->ranks[number]);
-	else if (what & DUE_TAKEN)
+	else if (!(what & DUE_DONE))
 		program_begin(p, e, program_release(p, &p->ops[number], true, DL_EMU_NIL));
 	else if (p->ops[number].kind == DL_EMU_OP_SEND)
 		program_send(p, e, &p->ops[number]);

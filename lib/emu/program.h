@@ -79,7 +79,7 @@ struct dl_emu_program {
 	uint64_t *cpu_free; /* by rank and CPU: when */
 	/* Of a run. */
 	uint64_t overhead;
-	uint32_t eager;	      /* bytes of a send that is done as soon as it is handed over */
+	uint32_t eager;	      /* bytes of a send that is done with its first packet */
 	uint32_t first_flow;  /* of the emulation's */
 	const uint32_t *port; /* by rank: port index */
 	uint32_t *rank;	      /* by port index */

@@ -99,7 +99,7 @@ static int congestion_option(void *context, struct dl_text *t)
 	else if (dl_text_take_string(t, "cc_ca_cong_setting_ccti_timer "))
 		err = congestion_of_sl(t, 65535, &o->timer);
 	else if (dl_text_take_string(t, "cc_ca_cong_setting_ccti_increase "))
-		err = congestion_of_sl(t, DL_EMU_CCT_MAX - 1, &o->increase);
+		err = congestion_of_sl(t, UINT8_MAX, &o->increase);
 	else if (dl_text_take_string(t, "cc_cct "))
 		err = congestion_table(t, o->c);
 	o->c->marking_rate = value;

@@ -458,17 +458,11 @@ static int set_up_routes(struct dl_emu *e)
 	return 0;
 }
 
-/*
- * Messages of a program leave one after the other, as GOAL has it; but acknowledgements, which
- * have queue pairs of their own, must not wait for whole messages.
- */
 static uint32_t tenure_of(const struct dl_emu *e)
 {
 	if (e->c.tenure != DL_EMU_TENURE_DEFAULT)
 		return e->c.tenure;
-	if (e->c.sl_table)
-		return 4096;
-	return e->source.program && !e->c.retries.timeout_ps ? UINT32_MAX : 0;
+	return e->c.sl_table ? 4096 : e->mode.whole_messages;
 }
 
 static int set_up_adapters(struct dl_emu *e)
@@ -565,6 +559,9 @@ static int set_up_mode(struct dl_emu *e)
 	e->mode.worms = e->c.switching == DL_EMU_WORMHOLE;
 	e->mode.choosy = e->mode.worms || e->c.speedup || e->c.switch_sl_table;
 	e->mode.voq = e->c.queues == DL_EMU_VOQ;
+	/* As GOAL has it; but acknowledgements, which take turns, too, must not wait for them. */
+	e->mode.whole_messages = e->source.program && e->c.tenure == DL_EMU_TENURE_DEFAULT &&
+				 !e->c.sl_table && !e->c.retries.timeout_ps;
 	e->mode.large = e->nports > DL_EMU_LARGE;
 	return 0;
 }

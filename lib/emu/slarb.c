@@ -20,7 +20,7 @@
  * Without a table one queue over all SLs would do, but for SLs that the port
  * cannot take at the moment.  So there are still 16 queues; each queue pair
  * draws a ticket when it lines up, and the lowest ticket among the heads wins.
- * That is round robin.
+ * That is round robin, in turns of the tenure.
  *
  * Complexity.  O(1) for queue pairs; the table is walked entry by entry, which
  * mostly ends at the first.  No memory is allocated.

@@ -335,13 +335,14 @@ struct dl_emu_handlers {
 
 /* What kind of run it is; some of it changes with faults. */
 struct dl_emu_mode {
-	bool worms;	  /* wormhole switching */
-	bool choosy;	  /* the first packet of a queue need not be the next */
-	bool voq;	  /* virtual output queues */
-	uint8_t plain;	  /* see hop.c */
-	bool looks_ahead; /* the way of a packet that arrives, in pk->out */
-	bool timers;	  /* flow-control packets may be lost */
-	bool large;	  /* the processor's caches do not hold it */
+	bool worms;	     /* wormhole switching */
+	bool choosy;	     /* the first packet of a queue need not be the next */
+	bool voq;	     /* virtual output queues */
+	bool whole_messages; /* queue pairs of a program take turns message by message */
+	uint8_t plain;	     /* see hop.c */
+	bool looks_ahead;    /* the way of a packet that arrives, in pk->out */
+	bool timers;	     /* flow-control packets may be lost */
+	bool large;	     /* the processor's caches do not hold it */
 };
 
 /* The forwarding tables turned round: by LID, then switch, the port. */

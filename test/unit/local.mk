@@ -15,6 +15,7 @@ test_unit_libfixtures_la_SOURCES = test/unit/random.h test/unit/draw.h test/unit
 	test/unit/verify_model.c test/unit/verify_model.h \
 	test/unit/verify_fixture.c test/unit/verify_fixture.h \
 	test/unit/emu_fixture.c test/unit/emu_fixture.h \
+	test/unit/program_runs.c test/unit/program_runs.h \
 	test/unit/emu_reference.c test/unit/emu_reference.h test/unit/emu_reference_model.h \
 	test/unit/emu_reference_link.c test/unit/emu_reference_node.c \
 	test/unit/emu_reference_retries.c
@@ -58,7 +59,8 @@ test_unit_compact_SOURCES = test/unit/compact.c tools/hops/compact.c
 # Links and the emulator.
 UNIT_TESTS += test/unit/arbiter test/unit/arbiter_shares test/unit/credit test/unit/fcp \
 	test/unit/slarb test/unit/events test/unit/emu test/unit/emu_safety test/unit/emu_shards \
-	test/unit/emu_model test/unit/programs test/unit/rewrite test/unit/traffic
+	test/unit/emu_model test/unit/programs test/unit/program_faults test/unit/congestion \
+	test/unit/rewrite test/unit/traffic
 # The emulator's threads under ThreadSanitizer, which sees only what is compiled
 # for it, and does not go with AddressSanitizer.
 if !SANITIZERS

@@ -74,6 +74,8 @@ static void snapshot_check_options(const struct argp_state *state, void *to)
 
 	if (r->live && r->from)
 		argp_error(state, "--live reads the running fabric, and no snapshot");
+	if (r->options.cc_key && !r->congestion)
+		argp_error(state, "--cc-key is for --congestion");
 	if (r->from && r->congestion)
 		argp_error(state, "--congestion reads the running fabric, and no snapshot");
 	if (r->from)

@@ -116,6 +116,10 @@ triples() {
 	dateline coords n.net --csv 2>/dev/null >list
 	[[ $(dateline hops n.net --hosts list --csv | awk -F, 'NR > 1 { print $1 }') == \
 		$(awk -F, 'NR > 1 { print $6 }' list) ]]
+	for table in 'host,x\nn00-0x0,7\n' 'x,host\n7,"n00-0x0"\n' 'host\nn00-0x0\n'; do
+		printf '%b' "$table" >table
+		[[ $(dateline hops n.net --hosts table | head -n 1) == n00-0x0 ]]
+	done
 	sed -i '3s/,.*//' list
 	run -2 dateline hops n.net --hosts list
 	[[ $output == *'list:3: expected a column of hosts'* ]]

@@ -168,35 +168,50 @@ int hosts_read_lines(const char *path, const struct dl_log *log, dl_text_line li
 				   dl_text_each(stdin, path, log, hosts_pass_line, &l);
 }
 
+/* A field of a table that ends here or at a comma, without its quotes; *line is what follows. */
+static char *hosts_field(char **line)
+{
+	char *field = *line, *end;
+
+	if (*field == '"' && (end = strchr(field + 1, '"'))) {
+		*end++ = '\0';
+		field++;
+	} else {
+		end = field + strcspn(field, ",");
+	}
+	*line = *end ? end + 1 : NULL;
+	*end = '\0';
+	return field;
+}
+
 /* A table, such as that of `coords --csv`, begins with the names of its columns. */
 static uint32_t hosts_column(const struct list *l, const char *line)
 {
-	const char *at = strstr(line, ",host,");
 	struct find_result end;
-	uint32_t column = 2;
+	uint32_t column = 1;
 
-	if (l->names || !at || !find_end_port(l->find, NULL, "host", &end))
+	if (l->names || !find_end_port(l->find, NULL, "host", &end))
 		return 0;
-	for (; line < at; line++)
-		column += *line == ',';
-	return column;
+	for (; line; line = strchr(line, ',') ? strchr(line, ',') + 1 : NULL, column++)
+		if (!strncmp(line, "host", 4) && strchr(",", line[4]))
+			return column;
+	return 0;
 }
 
 static int hosts_take_line(void *context, struct dl_text *text)
 {
 	struct list *l = context;
-	char *item = text->at;
+	char *line = text->at, *item = line;
 
 	l->text = text;
 	if (!l->column) {
-		l->column = hosts_column(l, item);
-		return l->column ? 0 : take_items(l, item);
+		l->column = hosts_column(l, line);
+		return l->column ? 0 : take_items(l, line);
 	}
-	for (uint32_t i = 1; item && i < l->column; i++)
-		item = strchr(item, ',') ? strchr(item, ',') + 1 : NULL;
+	for (uint32_t i = 0; item && i < l->column; i++)
+		item = line ? hosts_field(&line) : NULL;
 	if (!item)
 		return dl_text_error(text, "expected a column of hosts, as in the first line");
-	item[strcspn(item, ",")] = '\0';
 	return *item ? take_items(l, item) : 0;
 }
 

@@ -38,7 +38,7 @@ struct dl_phases {
 	bool *waits;	   /* ports of `next` between switches that are not active */
 	bool ghost_ports;  /* ports without a cable are still active */
 	bool dead_trees;   /* groups have ports whose cable has gone */
-	bool blind;	   /* something comes that those may not fit which are under way */
+	bool blind; /* what is under way is not known, and groups may have been closed for it */
 	bool trees_differ; /* the old tree has cables that the new one lacks */
 	bool close_groups; /* so groups keep the ports of both trees only, or none, until the end */
 	bool direct;	   /* any mixture is safe: there are no steps */

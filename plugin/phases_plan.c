@@ -399,14 +399,13 @@ static int phases_plan_steps(struct dl_phases *p)
 }
 
 /*
- * Does something come that the subnet manager before may have closed, to wait for packets
- * which nobody knows now?  It had closed nothing if groups reach all their members.
+ * May the subnet manager before have closed groups, to wait for packets of which nobody knows
+ * now?  It had not if they reach their members.  (Where entries are missing, there is a wait.)
  */
 static bool phases_open_blindly(const struct dl_engine *e, const struct dl_phases *p)
 {
 	return p->origin == DL_PHASES_FROM_SWITCHES &&
-	       (p->plan.writes_open ||
-		!dl_recall_groups_span(e, p->next->fabric, p->next->routed.tree));
+	       !dl_recall_groups_span(e, p->next->fabric, p->next->routed.tree);
 }
 
 /* Decide by cables, tables, maps and trees. */

@@ -77,7 +77,10 @@ int dl_recall_held(const struct dl_engine *e, const struct dl_sweep *next, struc
 int dl_recall_groups(const struct dl_engine *e, const struct dl_fabric *f,
 		     struct dl_tables_masks *masks);
 
-/* Do the groups that switches held have members, and all of the tree that joins these? */
+/*
+ * Do the groups that switches held have members, and all of the tree that joins these?  A
+ * group that is empty at some switches looks like one with fewer members.
+ */
 bool dl_recall_groups_span(const struct dl_engine *e, const struct dl_fabric *f,
 			   const struct dl_route_tree *tree);
 

@@ -153,8 +153,10 @@ bool dl_recall_groups_span(const struct dl_engine *e, const struct dl_fabric *f,
 	uint32_t *members = malloc((f->nports + 1) * sizeof(*members));
 	struct dl_tables_masks whole = { .nswitches = f->nswitches }, held = whole;
 	uint32_t n = members ? recall_members(e, f, members) : 0;
+	/* (Members without a way to them are not reached by anybody.) */
 	bool spans = n && !dl_recall_groups(e, f, &held) &&
-		     !dl_route_tree_group(tree, f, DL_TABLES_MCAST_LID, members, n, &whole);
+		     dl_route_tree_group(tree, f, DL_TABLES_MCAST_LID, members, n, &whole) !=
+			     -ENOMEM;
 
 	for (uint32_t s = 0; spans && s < f->nswitches; s++) {
 		const uint64_t *want = dl_tables_mask(&whole, s), *have = dl_tables_mask(&held, s);

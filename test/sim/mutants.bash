@@ -46,6 +46,7 @@ second-failure-waits|plugin/phases_plan.c|s/if (e->drain.left.known .. dl_drain_
 stopped-groups-kept|plugin/phases_plan.c|s/phases_is_mixed(e, p) .. p->links_come/false/|credit loop|scripts/mended_after_giving_up.events
 groups-on-moved-cables|plugin/mcast.c|s/dl_sweep_is_recabled(f, first + port, sw)/false/|credit loop|scripts/moved_under_old_groups.events
 links-not-asked|plugin/phases_write.c|/^int dl_phases_raise_links/,/^}/s/err = phases_check_links(e, p)/err = 0 \&\& phases_check_links(e, p)/|credit loop|scripts/moved_before_links.events
+groups-opened-blindly|plugin/phases_plan.c|s/p->blind = !err .. phases_open_blindly(e, p)/p->blind = false \&\& phases_open_blindly(e, p)/|credit loop|scripts/restart_in_drain.events
 earlier-ports-forgotten|lib/transition/waves_plan.c|s/[.]nearlier = t->history.nearlier/.nearlier = 0/|credit loop|--stay switch --gap 60 --mode proven,any-sl
 operational-vls-ignored|plugin/qos.c plugin/phases_write.c|s/mask = vls [?] vls - (vls != 15) : mask/(void)vls/;s/err = raise [?] phases_set_links(e, IB_LINK_NO_CHANGE) : 0/(void)raise, err = 0/|credit loop|--raise 1
 wake-up-lost|test/sim/sm_threads.c|/^static void drop_mutex/,/^}/s/if (m->waiters)/if (m->waiters \&\& sim_random(\&sm_random_state, 100))/|hung|

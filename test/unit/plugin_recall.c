@@ -502,6 +502,33 @@ static void groups_that_switches_held(void **state)
 	osm_fixture_free(x);
 }
 
+/* A start waits unless groups have members and reach them: nothing has been closed then. */
+static void groups_that_reach_their_members(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		struct osm_fixture *x = osm_fixture_torus(5, 3, NULL);
+		uint32_t cut = 0;
+
+		assert_true(osm_fixture_sweep(x));
+		if (i)
+			osm_fixture_join(x, 0xC000, 0, 0, 15);
+		assert_true(osm_fixture_sweep(x));
+		osm_fixture_restart(x, NULL);
+		for (uint32_t s = 0; s < 15 && i == 2 && !cut; s++) {
+			cut = x->switches[s].groups[0] & 0x1e; /* ports 1 to 4 have cables */
+			x->switches[s].groups[0] &= ~cut;
+		}
+		assert_int_equal(cut != 0, i == 2);
+		assert_true(osm_fixture_sweep(x));
+		assert_int_equal(x->engine->metrics.now.transition.total[DL_METRICS_UNCHANGED],
+				 i == 1);
+		assert_int_equal(x->engine->metrics.now.transition.total[DL_METRICS_PHASED],
+				 i != 1);
+		osm_fixture_free(x);
+	}
+}
+
 /* No more blocks are asked for than there are MLIDs. */
 static void a_multicast_table_that_is_claimed(void **state)
 {
@@ -654,6 +681,7 @@ int main(void)
 		cmocka_unit_test(another_subnet_manager),
 		cmocka_unit_test(a_switch_that_dies_while_it_is_read),
 		cmocka_unit_test(groups_that_switches_held),
+		cmocka_unit_test(groups_that_reach_their_members),
 		cmocka_unit_test(a_multicast_table_that_is_claimed),
 		cmocka_unit_test(maps_that_opensm_knows),
 		cmocka_unit_test(wrong_coordinates_are_not_marked),

@@ -256,7 +256,7 @@ static inline const uint8_t *dl_torus_group(const struct dl_torus *t, uint32_t s
 /*
  * A line a switch, in the order of the sites: "switch 0,1,0 GUID 0x... (name)",
  * as torus-2QoS writes opensm-torus.dump; before them, where they would be taken for another
- * torus, a line like "torus 6 5m 1" of torus-2QoS.conf.  0 or -EIO.
+ * torus, a line like "torus 6 5m 1" of torus-2QoS.conf.  0, -EIO or -ENOMEM.
  */
 int dl_torus_write_list(const struct dl_torus *t, FILE *to);
 

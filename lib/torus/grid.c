@@ -145,15 +145,17 @@ void dl_torus_find_wraps(const struct dl_fabric *f, uint32_t (*coord)[DIMS], con
 	}
 }
 
-/* Would coordinates and cables alone tell another torus?  Without memory it is said as well. */
-static bool grid_must_be_said(const struct dl_torus *t)
+/* Would coordinates and cables alone tell another torus?  1, 0 or -ENOMEM. */
+static int grid_must_be_said(const struct dl_torus *t)
 {
 	const struct dl_fabric *f = t->fabric;
 	struct dl_torus_grid told = { .radix = { 1, 1, 1 } };
 	uint32_t(*coord)[DIMS] = calloc(f->nswitches + 1ul, sizeof(*coord));
-	bool differs = !coord;
+	bool differs = false;
 
-	for (uint32_t s = 0; coord && s < f->nswitches; s++) {
+	if (!coord)
+		return -ENOMEM;
+	for (uint32_t s = 0; s < f->nswitches; s++) {
 		if (t->sw_site[s] == DL_NONE)
 			continue;
 		dl_torus_site_coord(&t->grid, t->sw_site[s], coord[s]);
@@ -161,8 +163,7 @@ static bool grid_must_be_said(const struct dl_torus *t)
 			if (coord[s][d] >= told.radix[d])
 				told.radix[d] = coord[s][d] + 1;
 	}
-	if (coord)
-		dl_torus_find_wraps(f, coord, t->sw_site, &told);
+	dl_torus_find_wraps(f, coord, t->sw_site, &told);
 	for (unsigned int d = 0; d < DIMS && !differs; d++)
 		differs = told.radix[d] != t->grid.radix[d] ||
 			  (told.radix[d] > 2 && told.mesh[d] != t->grid.mesh[d]);
@@ -174,8 +175,11 @@ int dl_torus_write_list(const struct dl_torus *t, FILE *to)
 {
 	const struct dl_fabric *f = t->fabric;
 	const struct dl_torus_grid *g = &t->grid;
+	int said = grid_must_be_said(t);
 
-	if (grid_must_be_said(t)) {
+	if (said < 0)
+		return said;
+	if (said) {
 		fprintf(to, "torus");
 		for (unsigned int d = 0; d < DIMS; d++)
 			fprintf(to, " %u%s", g->radix[d], g->mesh[d] && g->radix[d] > 2 ? "m" : "");

@@ -125,22 +125,20 @@ int dl_recall_groups(const struct dl_engine *e, const struct dl_fabric *f,
 	return 0;
 }
 
-/* End ports that any group has, into room for all: returns how many. */
-static uint32_t recall_members(const struct dl_engine *e, const struct dl_fabric *f, uint32_t *out)
+/* End ports of a group with these masks, into room for all: returns how many. */
+static uint32_t recall_members(const struct dl_fabric *f, const struct dl_tables_masks *masks,
+			       uint32_t *out)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < e->recall.ngroups; i++) {
-		const struct dl_recall_groups *g = &e->recall.groups[i];
-		uint32_t node = dl_fabric_find_guid(f, g->guid);
-		bool is_switch = node != DL_NONE && dl_fabric_is_switch(f, node);
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		const struct dl_fabric_node *sw = dl_fabric_switch_node(f, s);
 
-		for (unsigned int o = 0; is_switch && o <= f->nodes[node].nports; o++) {
-			uint32_t port = f->nodes[node].first_port + o;
-			uint32_t end = o ? f->ports[port].peer : port;
+		for (unsigned int o = 0; o <= sw->nports; o++) {
+			uint32_t end = o ? f->ports[sw->first_port + o].peer : sw->first_port;
 
-			if (g->ports[o / 64] >> o % 64 & 1 && end != DL_NONE && f->ports[end].lid &&
-			    dl_fabric_is_end_port(f, end))
+			if (dl_tables_mask_get(masks, s, o) && end != DL_NONE &&
+			    f->ports[end].lid && dl_fabric_is_end_port(f, end))
 				out[n++] = end;
 		}
 	}
@@ -152,11 +150,11 @@ bool dl_recall_groups_span(const struct dl_engine *e, const struct dl_fabric *f,
 {
 	uint32_t *members = malloc((f->nports + 1) * sizeof(*members));
 	struct dl_tables_masks whole = { .nswitches = f->nswitches }, held = whole;
-	uint32_t n = members ? recall_members(e, f, members) : 0;
+	bool known = members && !dl_recall_groups(e, f, &held);
+	uint32_t n = known ? recall_members(f, &held, members) : 0;
 	/* (Members without a way to them are not reached by anybody.) */
-	bool spans = n && !dl_recall_groups(e, f, &held) &&
-		     dl_route_tree_group(tree, f, DL_TABLES_MCAST_LID, members, n, &whole) !=
-			     -ENOMEM;
+	bool spans = n && dl_route_tree_group(tree, f, DL_TABLES_MCAST_LID, members, n, &whole) !=
+				  -ENOMEM;
 
 	for (uint32_t s = 0; spans && s < f->nswitches; s++) {
 		const uint64_t *want = dl_tables_mask(&whole, s), *have = dl_tables_mask(&held, s);

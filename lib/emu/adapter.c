@@ -195,7 +195,7 @@ static void make_data(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 	struct dl_emu_flow *f = &e->flows[flow];
 	uint32_t data = next_data(e, f), bytes = data + headers_of(f);
 	bool last = f->left <= e->c.mtu;
-	bool first = is_program_flow(e, flow) && f->left == f->message.bytes;
+	bool program = is_program_flow(e, flow), first = program && f->left == f->message.bytes;
 	unsigned int sl = f->sl, vl = a->sl_vl[sl];
 	bool none = vl == DL_EMU_NO_VL, reliable = dl_emu_is_reliable(e, flow), more;
 
@@ -226,10 +226,8 @@ static void make_data(struct dl_emu *e, struct dl_emu_adapter *a, uint32_t flow)
 		message_sent(e, flow);
 	more = f->active && f->sl == sl && f->paced_until <= e->now;
 	/* A turn ends; a program's is a message. */
-	dl_emu_sl_sched_charge(
-		&a->sched, flow,
-		e->mode.whole_messages && !last && is_program_flow(e, flow) ? 0 : data + !data,
-		more);
+	dl_emu_sl_sched_charge(&a->sched, flow,
+			       program && !last && e->mode.whole_messages ? 0 : data + !data, more);
 	if (f->active && !more && (!last || f->paced_until <= e->now))
 		line_up_flow(e, a, flow);
 }

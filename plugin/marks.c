@@ -51,7 +51,7 @@ bool dl_marks_ask(struct dl_engine *e, osm_switch_t *sw)
 	if (!top)
 		return false;
 	block = marks_first(sw, top) / DL_TORUS_MARK_BLOCK;
-	if (!dl_recall_reserve(sw, (block + 1) * DL_TORUS_MARK_BLOCK))
+	if (!dl_recall_reserve(e, sw, (block + 1) * DL_TORUS_MARK_BLOCK))
 		return true;
 	/* Without an answer there is no mark. */
 	memset(sw->lft + block * DL_TORUS_MARK_BLOCK, OSM_NO_PATH, DL_TORUS_MARK_BLOCK);
@@ -213,7 +213,7 @@ static bool marks_clear_switch(struct dl_engine *e, osm_switch_t *sw)
 	uint8_t entries[DL_TORUS_MARK_BLOCK];
 
 	if (!top || new_top <= top ||
-	    !dl_recall_reserve(sw, (new_top / DL_TORUS_MARK_BLOCK + 1) * DL_TORUS_MARK_BLOCK))
+	    !dl_recall_reserve(e, sw, (new_top / DL_TORUS_MARK_BLOCK + 1) * DL_TORUS_MARK_BLOCK))
 		return false;
 	for (uint32_t k = first; k <= new_top / DL_TORUS_MARK_BLOCK; k++) {
 		for (uint32_t i = 0; i < DL_TORUS_MARK_BLOCK; i++) {
@@ -248,7 +248,7 @@ void dl_marks_write(struct dl_engine *e, const struct dl_sweep *sweep, uint32_t 
 		return;
 	}
 	if (m.site == DL_NONE || sweep->provisional ||
-	    !dl_recall_reserve(sw, (first / DL_TORUS_MARK_BLOCK + 1) * DL_TORUS_MARK_BLOCK))
+	    !dl_recall_reserve(e, sw, (first / DL_TORUS_MARK_BLOCK + 1) * DL_TORUS_MARK_BLOCK))
 		return;
 	dl_torus_mark_write(&m, t->fabric->nodes[t->fabric->switches[s]].guid, sw->num_ports - 1,
 			    sw->new_lft + first);

@@ -33,7 +33,21 @@
 #include "marks.h"
 #include "sweep.h"
 
-bool dl_recall_reserve(osm_switch_t *sw, uint32_t size)
+/* NULL: no memory, which is said. */
+static uint8_t *recall_grow(const struct dl_engine *e, const osm_switch_t *sw, uint8_t *entries,
+			    uint32_t size)
+{
+	uint8_t *grown = realloc(entries, size);
+
+	if (grown)
+		memset(grown + sw->lft_size, OSM_NO_PATH, size - sw->lft_size);
+	else
+		DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL29: no memory for the forwarding table of %s",
+		       sw->p_node->print_desc);
+	return grown;
+}
+
+bool dl_recall_reserve(const struct dl_engine *e, osm_switch_t *sw, uint32_t size)
 {
 	uint8_t *lft, *new_lft;
 
@@ -41,17 +55,15 @@ bool dl_recall_reserve(osm_switch_t *sw, uint32_t size)
 		return true;
 	if (size > cl_ntoh16(sw->switch_info.lin_cap))
 		return false;
-	lft = realloc(sw->lft, size);
+	lft = recall_grow(e, sw, sw->lft, size);
 	if (!lft)
 		return false;
 	sw->lft = lft;
-	memset(lft + sw->lft_size, OSM_NO_PATH, size - sw->lft_size);
 	if (sw->new_lft) {
-		new_lft = realloc(sw->new_lft, size);
+		new_lft = recall_grow(e, sw, sw->new_lft, size);
 		if (!new_lft)
 			return false;
 		sw->new_lft = new_lft;
-		memset(new_lft + sw->lft_size, OSM_NO_PATH, size - sw->lft_size);
 	}
 	sw->lft_size = size;
 	return true;
@@ -136,7 +148,7 @@ static bool recall_ask_block(struct dl_engine *e, osm_switch_t *sw, uint32_t k,
 	uint32_t top = dl_recall_top(sw);
 
 	if (!top || k > top / DL_TORUS_MARK_BLOCK ||
-	    !dl_recall_reserve(sw, (k + 1) * DL_TORUS_MARK_BLOCK))
+	    !dl_recall_reserve(e, sw, (k + 1) * DL_TORUS_MARK_BLOCK))
 		return false;
 	memset(sw->lft + k * DL_TORUS_MARK_BLOCK, NO_ANSWER, DL_TORUS_MARK_BLOCK);
 	if (state < RECALL_SILENT)

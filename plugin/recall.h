@@ -109,8 +109,11 @@ bool dl_recall_has_maps(const osm_switch_t *sw);
  */
 uint32_t dl_recall_top(const osm_switch_t *sw);
 
-/* Make room for the entries below `size`, as OpenSM does. */
-bool dl_recall_reserve(osm_switch_t *sw, uint32_t size);
+/*
+ * Make room for the entries below `size`, as OpenSM does.  False: the switch claims to have
+ * fewer, or there is no memory, which is said.
+ */
+bool dl_recall_reserve(const struct dl_engine *e, osm_switch_t *sw, uint32_t size);
 
 /* Ask for an attribute of a switch, by its path or another one. */
 osm_madw_context_t dl_recall_context(const osm_switch_t *sw, bool set);

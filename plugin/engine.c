@@ -95,6 +95,7 @@ static void engine_spare_left_out(struct dl_engine *e, const struct dl_fabric *f
 		if (cl_ntoh16(node->sw->switch_info.lin_cap) <= f->top_lid &&
 		    e->next_sweep < DL_NEXT_HEAVY)
 			e->next_sweep = DL_NEXT_HEAVY;
+		dl_marks_preserve(e, node->sw);
 		for (unsigned int o = 0; o < osm_node_get_num_physp(node); o++) {
 			osm_physp_t *p = osm_node_get_physp_ptr(node, o);
 

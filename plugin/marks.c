@@ -46,15 +46,16 @@ static uint32_t marks_first(const osm_switch_t *sw, uint32_t top)
 bool dl_marks_ask(struct dl_engine *e, osm_switch_t *sw)
 {
 	osm_madw_context_t context = dl_recall_context(sw, false);
-	uint32_t top = dl_recall_top(sw), block;
+	uint32_t top = dl_recall_top(sw), first, block;
 
 	if (!top)
 		return false;
-	block = marks_first(sw, top) / DL_TORUS_MARK_BLOCK;
+	first = marks_first(sw, top);
+	block = first / DL_TORUS_MARK_BLOCK;
 	if (!dl_recall_reserve(e, sw, (block + 1) * DL_TORUS_MARK_BLOCK))
 		return true;
 	/* Without an answer there is no mark. */
-	memset(sw->lft + block * DL_TORUS_MARK_BLOCK, OSM_NO_PATH, DL_TORUS_MARK_BLOCK);
+	memset(sw->lft + first, OSM_NO_PATH, dl_torus_mark_length(sw->num_ports - 1));
 	dl_recall_get(e, sw, IB_MAD_ATTR_LIN_FWD_TBL, block, &context);
 	return true;
 }
@@ -235,11 +236,25 @@ bool dl_marks_clear(struct dl_engine *e)
 	return any;
 }
 
+/* Into the table that OpenSM is going to write; NULL: none. */
+static void marks_put(struct dl_engine *e, osm_switch_t *sw, const struct dl_torus_mark *m)
+{
+	uint32_t first = marks_first(sw, sw->max_lid_ho);
+
+	if (!sw->new_lft ||
+	    !dl_recall_reserve(e, sw, (first / DL_TORUS_MARK_BLOCK + 1) * DL_TORUS_MARK_BLOCK))
+		return;
+	if (m)
+		dl_torus_mark_write(m, cl_ntoh64(osm_node_get_node_guid(sw->p_node)),
+				    sw->num_ports - 1, sw->new_lft + first);
+	if (first / DL_TORUS_MARK_BLOCK > sw->max_lid_ho / DL_TORUS_MARK_BLOCK)
+		marks_write_block(e, sw, first);
+}
+
 void dl_marks_write(struct dl_engine *e, const struct dl_sweep *sweep, uint32_t s, osm_switch_t *sw)
 {
 	const struct dl_torus *t = sweep->torus;
 	struct dl_torus_mark m = { t->grid, t->sw_site[s], dl_marks_mode(e, sweep) };
-	uint32_t first = marks_first(sw, sw->max_lid_ho);
 
 	if (dl_recall_top(sw) > sw->max_lid_ho) {
 		/* The steps of a change write it.  Without any, once: a switch may lie. */
@@ -247,11 +262,15 @@ void dl_marks_write(struct dl_engine *e, const struct dl_sweep *sweep, uint32_t 
 			e->next_sweep = DL_NEXT_HEAVY;
 		return;
 	}
-	if (m.site == DL_NONE || sweep->provisional ||
-	    !dl_recall_reserve(e, sw, (first / DL_TORUS_MARK_BLOCK + 1) * DL_TORUS_MARK_BLOCK))
-		return;
-	dl_torus_mark_write(&m, t->fabric->nodes[t->fabric->switches[s]].guid, sw->num_ports - 1,
-			    sw->new_lft + first);
-	if (first / DL_TORUS_MARK_BLOCK > sw->max_lid_ho / DL_TORUS_MARK_BLOCK)
-		marks_write_block(e, sw, first);
+	/* SLs are no longer granted by the mark of a switch that has no place. */
+	if (!sweep->provisional)
+		marks_put(e, sw, m.site == DL_NONE ? NULL : &m);
+}
+
+void dl_marks_preserve(struct dl_engine *e, osm_switch_t *sw)
+{
+	struct dl_torus_mark m = marks_read(sw, cl_ntoh64(osm_node_get_node_guid(sw->p_node)));
+
+	if (m.site != DL_NONE)
+		marks_put(e, sw, &m);
 }

@@ -46,4 +46,7 @@ bool dl_marks_clear(struct dl_engine *e);
 void dl_marks_write(struct dl_engine *e, const struct dl_sweep *sweep, uint32_t s,
 		    osm_switch_t *sw);
 
+/* A switch is left out, and OpenSM empties its table: its mark stays. */
+void dl_marks_preserve(struct dl_engine *e, osm_switch_t *sw);
+
 #endif

@@ -563,6 +563,29 @@ static void recall_forget_all_maps(struct dl_engine *e)
 	CL_PLOCK_RELEASE(&e->osm->lock);
 }
 
+/*
+ * This subnet manager has been the master for a while, and knows what the tables in force
+ * tell.  A switch that they do not hold may come back with its mark: its place, by which
+ * SLs were granted, may not follow from the cables that are left to it.
+ */
+static void recall_ask_returned(struct dl_engine *e)
+{
+	bool any = false;
+
+	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
+	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw)) {
+		uint64_t guid = cl_ntoh64(osm_node_get_node_guid(sw->p_node));
+
+		if (dl_fabric_find_guid(e->in_force->fabric, guid) == DL_NONE)
+			any |= dl_marks_ask(e, sw);
+	}
+	CL_PLOCK_RELEASE(&e->osm->lock);
+	if (!any)
+		return;
+	wait_for_pending_transactions(&e->osm->stats);
+	dl_marks_keep(e);
+}
+
 void dl_recall_ask(struct dl_engine *e)
 {
 	recall_forget_all_maps(e);
@@ -570,12 +593,14 @@ void dl_recall_ask(struct dl_engine *e)
 	recall_clear(&e->recall);
 	if (e->in_force && !e->osm->subn.first_time_master_sweep)
 		dl_marks_drop(&e->recall);
-	/* Else it has been the master for a while, and knows. */
-	if ((e->osm->subn.sm_state == IB_SMINFO_STATE_MASTER &&
-	     !e->osm->subn.first_time_master_sweep && e->in_force &&
-	     e->change == DL_CHANGE_SETTLED) ||
-	    !wait_for_pending_transactions)
+	if (!wait_for_pending_transactions)
 		return;
+	if (e->osm->subn.sm_state == IB_SMINFO_STATE_MASTER &&
+	    !e->osm->subn.first_time_master_sweep && e->in_force &&
+	    e->change == DL_CHANGE_SETTLED) {
+		recall_ask_returned(e);
+		return;
+	}
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw))
 		e->recall.set_up_before |= dl_marks_ask(e, sw);

@@ -118,6 +118,108 @@ static void entries_of_a_node_that_has_gone(void **state)
 	osm_fixture_free(x);
 }
 
+/* The cable between two switches of a fixture, cut. */
+static void cut_between(struct osm_fixture *x, unsigned int a, unsigned int b, osm_physp_t *ends[2])
+{
+	ends[0] = osm_fixture_link(osm_fixture_switch(x, a), 0);
+	for (unsigned int n = 1; ends[0]->p_remote_physp->p_node->sw != osm_fixture_switch(x, b);
+	     n++)
+		ends[0] = osm_fixture_link(osm_fixture_switch(x, a), n);
+	ends[1] = ends[0]->p_remote_physp;
+	osm_fixture_cut(ends[0]);
+}
+
+/* Its place is not what its port numbers say: two cables of another switch are exchanged. */
+static struct osm_fixture *torus_without_port_order(unsigned int w)
+{
+	struct osm_fixture *x = osm_fixture_torus(w, 5, NULL);
+	osm_physp_t *one[2], *other[2];
+
+	cut_between(x, 2 * w, 2 * w + 1, one);
+	cut_between(x, 2 * w, w, other);
+	osm_fixture_mend(one[0], other[1]);
+	osm_fixture_mend(other[0], one[1]);
+	return x;
+}
+
+/*
+ * A switch of a torus of w by 5 was left out, and comes back with two cables, which fit its
+ * place, *site, and that of a switch that is gone.  If w is 6, marks need one more block.
+ */
+static struct osm_fixture *return_ambiguously(unsigned int w, uint64_t *guid, uint32_t *site)
+{
+	struct osm_fixture *x = torus_without_port_order(w);
+	const unsigned int at = 2 * w + 2;
+	osm_physp_t *left[2], *below[2], *right[2], *above[2];
+	osm_node_t *returns;
+
+	assert_true(osm_fixture_sweep(x));
+	returns = osm_fixture_switch(x, at)->p_node;
+	osm_node_get_physp_ptr(returns, 0)->dr_path.hop_count = 1; /* reached as no other */
+	*guid = cl_ntoh64(osm_node_get_node_guid(returns));
+	*site = x->engine->in_force->torus->sw_site[at];
+	cut_between(x, at, at - 1, left);
+	cut_between(x, at, at - w, below);
+	cut_between(x, at, at + 1, right);
+	cut_between(x, at, at + w, above);
+	osm_fixture_drop(x, osm_fixture_switch(x, at + w + 1));
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(x->engine->in_force->fabric->nswitches, 5 * w - 2);
+	assert_true(osm_fixture_sweep(x));
+	osm_fixture_mend(right[0], right[1]);
+	osm_fixture_mend(above[0], above[1]);
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(x->engine->in_force->fabric->nswitches, 5 * w - 1);
+	return x;
+}
+
+static uint32_t site_of(const struct osm_fixture *x, uint64_t guid)
+{
+	const struct dl_fabric *f = x->engine->in_force->fabric;
+
+	return x->engine->in_force->torus->sw_site[f->nodes[dl_fabric_find_guid(f, guid)].sw];
+}
+
+/* The mark that it has kept decides. */
+static void a_switch_returns_with_its_mark(void **state)
+{
+	uint32_t site;
+	uint64_t guid;
+
+	(void)state;
+	for (unsigned int w = 6; w <= 9; w += 3) {
+		struct osm_fixture *x = return_ambiguously(w, &guid, &site);
+
+		assert_int_equal(site_of(x, guid), site);
+		assert_int_equal(osm_fixture_logged(x, "not proven this one time"), 0);
+		osm_fixture_free(x);
+	}
+}
+
+/* By a configuration it has none: nor has it after a restart. */
+static void a_mark_goes_with_the_place(void **state)
+{
+	char path[] = "recall-place.conf";
+	uint32_t site;
+	uint64_t guid;
+	struct osm_fixture *x = return_ambiguously(6, &guid, &site);
+	FILE *to = fopen(path, "w");
+
+	(void)state;
+	assert_non_null(to);
+	fprintf(to, "torus 6 5 1\nxp_link 0x1007 0x1008\nyp_link 0x1007 0x100d\n");
+	fclose(to);
+	x->osm->subn.opt.torus_conf_file = path;
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(osm_fixture_logged(x, "ERR DL27: new coordinates: "), 1);
+	assert_int_equal(site_of(x, guid), DL_NONE);
+	osm_fixture_restart(x, NULL);
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(site_of(x, guid), DL_NONE);
+	unlink(path);
+	osm_fixture_free(x);
+}
+
 /* A switch that was away, and has no mark, had no path SLs either. */
 static void a_switch_without_a_mark(void **state)
 {
@@ -686,6 +788,8 @@ int main(void)
 		cmocka_unit_test(maps_that_opensm_knows),
 		cmocka_unit_test(wrong_coordinates_are_not_marked),
 		cmocka_unit_test(a_tree_is_provisional),
+		cmocka_unit_test(a_switch_returns_with_its_mark),
+		cmocka_unit_test(a_mark_goes_with_the_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

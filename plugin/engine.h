@@ -54,7 +54,6 @@ struct dl_engine {
 	struct dl_drain drain; /* of packets that met entries which have changed since */
 	bool wrote;	       /* has the last sweep's change written anything? */
 	bool clear_groups;     /* does this sweep write tables of switches without groups? */
-	const char *unproven;  /* why this sweep's change is, or NULL */
 	struct dl_osm_names unconfirmed; /* of the last count of blocks or maps */
 	uint32_t cut_before;		 /* dl_sweep.cut of the sweep before */
 	struct dl_recall recall;

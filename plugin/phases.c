@@ -89,10 +89,22 @@ static bool phases_take_over(struct dl_engine *e)
 	return true;
 }
 
+/* Why nothing shows that what OpenSM writes is safe: said before it does, if known. */
+static void phases_report_unknown(const struct dl_engine *e, const char *why,
+				  const struct dl_osm_names *silent)
+{
+	char text[384];
+
+	DL_SAY(e->osm, OSM_LOG_INFO,
+	       "transition: not proven this one time, as what the switches held was %s%s%s", why,
+	       silent->n ? ": " : "", dl_osm_names_say(silent, "answer", "", text, sizeof(text)));
+}
+
 /* The new tables are written by OpenSM, without phases. */
 static void phases_do_without(struct dl_engine *e, const char *why)
 {
-	e->unproven = why;
+	if (why)
+		phases_report_unknown(e, why, &e->recall.silent);
 	dl_change_enter(e, DL_CHANGE_WRITING);
 }
 
@@ -173,7 +185,6 @@ void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phase
 	m->phases = m->entries_closed = m->blocks = m->pairs_interrupted = 0;
 	m->closed_seconds = 0;
 	m->result = DL_METRICS_UNPROVEN;
-	e->unproven = NULL;
 	e->wrote = true;
 	if (!next->proven || !e->options.transitions) {
 		phases_do_without(e, NULL);
@@ -579,27 +590,18 @@ static void phases_finish(struct dl_engine *e, bool confirmed, bool unproven)
 	dl_phases_free(p);
 }
 
-/* What OpenSM has written was proven before, or nothing says that it is safe. */
+/* OpenSM has written what was proven before, or without a plan. */
 static void phases_report_written(struct dl_engine *e)
 {
 	struct dl_metrics_transition *m = &e->metrics.now.transition;
-	const struct dl_osm_names *silent = &e->recall.silent;
-	char text[384];
 
 	if (e->options.transitions && m->result == DL_METRICS_UNCHANGED) {
 		if (dl_phases_confirm_maps(e) == -EIO) {
 			m->result = DL_METRICS_UNPROVEN;
-			e->unproven = "not confirmed";
-			silent = &e->unconfirmed;
+			phases_report_unknown(e, "not confirmed", &e->unconfirmed);
 		}
 		dl_phases_look_at_links(e, NULL);
 	}
-	if (e->unproven)
-		DL_SAY(e->osm, OSM_LOG_INFO,
-		       "transition: not proven this one time, as what the switches held was %s%s%s",
-		       e->unproven, silent->n ? ": " : "",
-		       dl_osm_names_say(silent, "answer", "", text, sizeof(text)));
-	e->unproven = NULL;
 	e->branches_left |= e->change == DL_CHANGE_WRITING;
 	if (e->change == DL_CHANGE_WRITING)
 		phases_note_written(e, e->in_force->routed.tables, NULL);

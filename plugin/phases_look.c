@@ -168,6 +168,32 @@ static void look_at_port(const struct dl_engine *e, struct dl_phases *p, uint32_
 	p->old_branches |= was == DL_NONE || p->from->fabric->ports[was].peer != DL_NONE;
 }
 
+/*
+ * A link goes down and trains at both ends.  If one end has just trained, the other is
+ * active, and elsewhere an active port has no cable, OpenSM has met another switch than it
+ * thought, along a path of before.  With tables in force is_torn() tells.
+ */
+static bool is_half_active(const struct dl_engine *e, const struct dl_fabric *f, uint32_t s,
+			   unsigned int o)
+{
+	uint32_t port = f->nodes[f->switches[s]].first_port + o;
+	osm_physp_t *physp = find_physp(e, f, s, o);
+
+	return dl_fabric_joins_switches(f, port) && physp &&
+	       osm_physp_get_port_state(physp) == IB_LINK_INIT &&
+	       is_active(e, f, f->ports[port].peer);
+}
+
+static void look_at_ghosts(const struct dl_engine *e, struct dl_phases *p)
+{
+	const struct dl_fabric *f = p->next->fabric;
+
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports; o++)
+			if (is_half_active(e, f, s, o))
+				doubt_cables(e, p, s);
+}
+
 /* Had other switches entries for a LID at a switch, or at its adapters? */
 static bool had_routes(const struct dl_tables *t, uint32_t sw)
 {
@@ -227,6 +253,8 @@ int dl_phases_look(const struct dl_engine *e, struct dl_phases *p)
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		for (unsigned int o = 1; o <= f->nodes[f->switches[s]].nports; o++)
 			look_at_port(e, p, s, o);
+	if (p->ghost_ports && p->origin == DL_PHASES_FROM_SWITCHES)
+		look_at_ghosts(e, p);
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		if (p->origin != DL_PHASES_FROM_NOTHING && e->options.route.mode != DL_ROUTE_ANY_SL)
 			look_at_place(e, p, s);

@@ -339,6 +339,9 @@ static void collect(struct sim *sim, struct sim_sm *sm)
 		p->info.capability_mask &= ~IB_PORT_CAP_IS_SM;
 	/* A sweep ends with a line, and the next one begins with a MAD. */
 	sim->now = s->now;
+	if (s->failed != sm->failed)
+		sim->disturbed = sim->now;
+	sm->failed = s->failed;
 	for (uint32_t at = 0; at < s->log_used; at += (uint32_t)strlen(s->log + at) + 1)
 		sim_log_line(sim, sm, s->log + at);
 	s->log_used = 0;
@@ -348,9 +351,6 @@ static void collect(struct sim *sim, struct sim_sm *sm)
 	}
 	s->nout = 0;
 	sim->now = s->now;
-	if (s->failed != sm->failed)
-		sim->disturbed = sim->now;
-	sm->failed = s->failed;
 	if (s->heap)
 		compare_heap(sim, sm);
 	if (s->died)

@@ -96,11 +96,6 @@ static struct dl_torus_mark marks_find(const struct dl_recall *r, uint64_t guid)
 	return m ? m->mark : (struct dl_torus_mark){ .site = DL_NONE };
 }
 
-bool dl_marks_know(const struct dl_engine *e, uint64_t guid)
-{
-	return marks_find(&e->recall, guid).site != DL_NONE;
-}
-
 void dl_marks_keep(struct dl_engine *e)
 {
 	struct dl_recall *r = &e->recall;
@@ -153,6 +148,13 @@ static struct dl_torus_mark marks_recall(const struct dl_engine *e, const struct
 		m.site = DL_NONE;
 	*news |= m.site != DL_NONE;
 	return m;
+}
+
+bool dl_marks_know(const struct dl_engine *e, uint64_t guid)
+{
+	bool news = false;
+
+	return marks_recall(e, marks_in_force(e), guid, &news).site != DL_NONE;
 }
 
 int dl_marks_torus(const struct dl_engine *e, struct dl_arena *arena, const struct dl_fabric *f,

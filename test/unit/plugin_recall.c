@@ -145,8 +145,12 @@ static struct osm_fixture *torus_without_port_order(unsigned int w)
 /*
  * A switch of a torus of w by 5 was left out, and comes back with two cables, which fit its
  * place, *site, and that of a switch that is gone.  If w is 6, marks need one more block.
+ * Its mark is its own, or that of another switch, or of a larger torus.
  */
-static struct osm_fixture *return_ambiguously(unsigned int w, uint64_t *guid, uint32_t *site)
+enum fixture_mark { MARK_OWN, MARK_TAKEN, MARK_LARGER };
+
+static struct osm_fixture *return_ambiguously(unsigned int w, uint64_t *guid, uint32_t *site,
+					      enum fixture_mark mark)
 {
 	struct osm_fixture *x = torus_without_port_order(w);
 	const unsigned int at = 2 * w + 2;
@@ -166,6 +170,15 @@ static struct osm_fixture *return_ambiguously(unsigned int w, uint64_t *guid, ui
 	assert_true(osm_fixture_sweep(x));
 	assert_int_equal(x->engine->in_force->fabric->nswitches, 5 * w - 2);
 	assert_true(osm_fixture_sweep(x));
+	if (mark != MARK_OWN) {
+		struct osm_fixture_switch *hw = osm_fixture_hardware(x, returns->sw);
+		unsigned int nports = returns->sw->num_ports - 1;
+		struct dl_torus_mark m = { x->engine->in_force->torus->grid, 0, 0 };
+
+		m.grid.radix[0] += mark == MARK_LARGER;
+		dl_torus_mark_write(&m, *guid, nports,
+				    hw->lft + dl_torus_mark_first(hw->top, nports));
+	}
 	osm_fixture_mend(right[0], right[1]);
 	osm_fixture_mend(above[0], above[1]);
 	assert_true(osm_fixture_sweep(x));
@@ -188,10 +201,25 @@ static void a_switch_returns_with_its_mark(void **state)
 
 	(void)state;
 	for (unsigned int w = 6; w <= 9; w += 3) {
-		struct osm_fixture *x = return_ambiguously(w, &guid, &site);
+		struct osm_fixture *x = return_ambiguously(w, &guid, &site, MARK_OWN);
 
 		assert_int_equal(site_of(x, guid), site);
 		assert_int_equal(osm_fixture_logged(x, "not proven this one time"), 0);
+		osm_fixture_free(x);
+	}
+}
+
+static void a_wrong_mark_is_no_place(void **state)
+{
+	uint32_t site;
+	uint64_t guid;
+
+	(void)state;
+	for (enum fixture_mark mark = MARK_TAKEN; mark <= MARK_LARGER; mark++) {
+		struct osm_fixture *x = return_ambiguously(6, &guid, &site, mark);
+
+		assert_int_equal(site_of(x, guid), DL_NONE);
+		assert_int_equal(osm_fixture_logged(x, "have a place that its mark shows"), 1);
 		osm_fixture_free(x);
 	}
 }
@@ -202,7 +230,7 @@ static void a_mark_goes_with_the_place(void **state)
 	char path[] = "recall-place.conf";
 	uint32_t site;
 	uint64_t guid;
-	struct osm_fixture *x = return_ambiguously(6, &guid, &site);
+	struct osm_fixture *x = return_ambiguously(6, &guid, &site, MARK_OWN);
 	FILE *to = fopen(path, "w");
 
 	(void)state;
@@ -799,6 +827,7 @@ int main(void)
 		cmocka_unit_test(a_tree_is_provisional),
 		cmocka_unit_test(a_switch_returns_with_its_mark),
 		cmocka_unit_test(a_mark_goes_with_the_place),
+		cmocka_unit_test(a_wrong_mark_is_no_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,9 +152,12 @@ static struct dl_torus_mark marks_recall(const struct dl_engine *e, const struct
 
 bool dl_marks_know(const struct dl_engine *e, uint64_t guid)
 {
+	const struct dl_sweep *in_force = marks_in_force(e);
 	bool news = false;
 
-	return marks_recall(e, marks_in_force(e), guid, &news).site != DL_NONE;
+	if (in_force && dl_fabric_find_guid(in_force->fabric, guid) != DL_NONE)
+		return true;
+	return marks_recall(e, in_force, guid, &news).site != DL_NONE;
 }
 
 int dl_marks_torus(const struct dl_engine *e, struct dl_arena *arena, const struct dl_fabric *f,

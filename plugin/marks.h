@@ -24,7 +24,7 @@ bool dl_marks_ask(struct dl_engine *e, osm_switch_t *sw);
 void dl_marks_keep(struct dl_engine *e);
 void dl_marks_drop(struct dl_recall *r);
 
-/* Is a switch's place known, by the tables in force or by a mark that they do not contradict? */
+/* Do the tables in force hold a switch, with a place or without, or is there a mark that fits? */
 bool dl_marks_know(const struct dl_engine *e, uint64_t guid);
 
 /*

@@ -177,6 +177,16 @@ static void phases_begin_planned(struct dl_engine *e, struct dl_phases *p)
 	dl_change_enter(e, DL_CHANGE_WAITING);
 }
 
+static void phases_begin_unplanned(struct dl_engine *e, const struct dl_sweep *next, bool known)
+{
+	phases_do_without(e, known ? "out of reach" : "not known");
+	if (!known && !e->recall.set_up_before)
+		return;
+	dl_phases_find_lost_places(e, next, &e->unconfirmed);
+	if (e->unconfirmed.n)
+		dl_phases_report_unproven(e, DL_PHASES_PLACE_DOUBT, "");
+}
+
 void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phases *planned)
 {
 	struct dl_metrics_transition *m = &e->metrics.now.transition;
@@ -197,7 +207,7 @@ void dl_phases_begin(struct dl_engine *e, struct dl_sweep *next, struct dl_phase
 	if (planned)
 		phases_begin_planned(e, planned);
 	else
-		phases_do_without(e, known ? "out of reach" : "not known");
+		phases_begin_unplanned(e, next, known);
 	e->recall.known = false;
 	if (!e->phases)
 		dl_phases_forget_mixture(e);

@@ -211,34 +211,51 @@ static bool had_routes(const struct dl_tables *t, uint32_t sw)
 	return false;
 }
 
-/* Did the SLs of its paths follow from a place that its mark, and its cables, do not show? */
+/*
+ * Did the SLs of its paths follow from a place that neither its mark shows nor its cables?
+ * It may have gone before the tables came that switches hold, and have lost its mark.
+ */
+static bool is_place_lost(const struct dl_engine *e, const struct dl_sweep *next, uint32_t s)
+{
+	const struct dl_torus *t = next->torus;
+
+	return t->sw_site[s] == DL_NONE && dl_torus_possible_site(t, s) != DL_NONE &&
+	       !dl_marks_know(e, dl_fabric_switch_node(next->fabric, s)->guid);
+}
+
+/* It has a place by its cables: had it another one, when it still had its mark? */
 static bool is_place_doubtful(const struct dl_engine *e, const struct dl_phases *p, uint32_t s,
 			      const osm_switch_t *sw)
 {
-	const struct dl_torus *t = p->next->torus;
 	uint32_t was = dl_fabric_match_switch(&p->old_of, s);
-	bool placed = t->sw_site[s] != DL_NONE;
-	bool may_be_missing = !placed && dl_torus_possible_site(t, s) != DL_NONE;
 
-	/* Tables in force: it may have gone before they came. */
-	if (p->origin == DL_PHASES_FROM_FORCE)
-		return was == DL_NONE && may_be_missing;
-	/* Others have entries for it: it has lost its mark, or had no place until now. */
-	return was != DL_NONE &&
-	       (may_be_missing || (placed && e->recall.nmarks && dl_recall_top(sw))) &&
+	return p->origin == DL_PHASES_FROM_SWITCHES && p->next->torus->sw_site[s] != DL_NONE &&
+	       was != DL_NONE && e->recall.nmarks && dl_recall_top(sw) &&
+	       !dl_marks_know(e, dl_fabric_switch_node(p->next->fabric, s)->guid) &&
 	       had_routes(p->from->routed.tables, was);
 }
 
 static void look_at_place(const struct dl_engine *e, struct dl_phases *p, uint32_t s)
 {
-	const struct dl_fabric *f = p->next->fabric;
-	const osm_switch_t *sw = dl_sweep_switch(e, f, s);
+	const osm_switch_t *sw = dl_sweep_switch(e, p->next->fabric, s);
 
-	if (!sw || dl_marks_know(e, dl_fabric_switch_node(f, s)->guid) ||
-	    !is_place_doubtful(e, p, s, sw))
+	if (!sw || (!is_place_lost(e, p->next, s) && !is_place_doubtful(e, p, s, sw)))
 		return;
 	dl_osm_names_add(&p->doubtful, sw);
-	p->doubt = "have a place that its mark shows, so path SLs may not be those granted before";
+	p->doubt = DL_PHASES_PLACE_DOUBT;
+}
+
+void dl_phases_find_lost_places(const struct dl_engine *e, const struct dl_sweep *next,
+				struct dl_osm_names *names)
+{
+	*names = (struct dl_osm_names){ .n = 0 };
+	for (uint32_t s = 0;
+	     e->options.route.mode != DL_ROUTE_ANY_SL && s < next->fabric->nswitches; s++) {
+		const osm_switch_t *sw = dl_sweep_switch(e, next->fabric, s);
+
+		if (sw && is_place_lost(e, next, s))
+			dl_osm_names_add(names, sw);
+	}
 }
 
 int dl_phases_look(const struct dl_engine *e, struct dl_phases *p)

@@ -11,6 +11,14 @@
  */
 int dl_phases_look(const struct dl_engine *e, struct dl_phases *p);
 
+/* What a switch does not, where its path SLs may have followed from another place. */
+#define DL_PHASES_PLACE_DOUBT \
+	"have a place that its mark shows, so path SLs may not be those granted before"
+
+/* Switches of a sweep, which need no plan, of which this is so.  Holding OpenSM's lock. */
+void dl_phases_find_lost_places(const struct dl_engine *e, const struct dl_sweep *next,
+				struct dl_osm_names *names);
+
 /* Has a cable between switches come, or been down?  Takes the lock. */
 bool dl_phases_have_waiting_links(const struct dl_engine *e, const struct dl_fabric *f);
 

@@ -145,9 +145,10 @@ static struct osm_fixture *torus_without_port_order(unsigned int w)
 /*
  * A switch of a torus of w by 5 was left out, and comes back with two cables, which fit its
  * place, *site, and that of a switch that is gone.  If w is 6, marks need one more block.
- * Its mark is its own, or that of another switch, or of a larger torus.
+ * Its mark is its own, or that of another switch, or of a larger torus; or the switch has
+ * been without power, and the subnet manager starts again.
  */
-enum fixture_mark { MARK_OWN, MARK_TAKEN, MARK_LARGER };
+enum fixture_mark { MARK_OWN, MARK_TAKEN, MARK_LARGER, MARK_LOST };
 
 static struct osm_fixture *return_ambiguously(unsigned int w, uint64_t *guid, uint32_t *site,
 					      enum fixture_mark mark)
@@ -155,6 +156,7 @@ static struct osm_fixture *return_ambiguously(unsigned int w, uint64_t *guid, ui
 	struct osm_fixture *x = torus_without_port_order(w);
 	const unsigned int at = 2 * w + 2;
 	osm_physp_t *left[2], *below[2], *right[2], *above[2];
+	struct osm_fixture_switch *hw;
 	osm_node_t *returns;
 
 	assert_true(osm_fixture_sweep(x));
@@ -170,8 +172,11 @@ static struct osm_fixture *return_ambiguously(unsigned int w, uint64_t *guid, ui
 	assert_true(osm_fixture_sweep(x));
 	assert_int_equal(x->engine->in_force->fabric->nswitches, 5 * w - 2);
 	assert_true(osm_fixture_sweep(x));
-	if (mark != MARK_OWN) {
-		struct osm_fixture_switch *hw = osm_fixture_hardware(x, returns->sw);
+	hw = osm_fixture_hardware(x, returns->sw);
+	if (mark == MARK_LOST) {
+		memset(hw->lft, OSM_NO_PATH, sizeof(hw->lft));
+		hw->top = 0;
+	} else if (mark != MARK_OWN) {
 		unsigned int nports = returns->sw->num_ports - 1;
 		struct dl_torus_mark m = { x->engine->in_force->torus->grid, 0, 0 };
 
@@ -181,6 +186,9 @@ static struct osm_fixture *return_ambiguously(unsigned int w, uint64_t *guid, ui
 	}
 	osm_fixture_mend(right[0], right[1]);
 	osm_fixture_mend(above[0], above[1]);
+	if (mark == MARK_LOST)
+		osm_fixture_restart(x, NULL);
+	x->switches[3].silent = mark == MARK_LOST && w == 9;
 	assert_true(osm_fixture_sweep(x));
 	assert_int_equal(x->engine->in_force->fabric->nswitches, 5 * w - 1);
 	return x;
@@ -220,6 +228,27 @@ static void a_wrong_mark_is_no_place(void **state)
 
 		assert_int_equal(site_of(x, guid), DL_NONE);
 		assert_int_equal(osm_fixture_logged(x, "have a place that its mark shows"), 1);
+		osm_fixture_free(x);
+	}
+}
+
+/*
+ * Others have no entries for it, but applications may have its SLs.  One switch does not say
+ * what it holds, in the larger torus.
+ */
+static void a_lost_place_is_said_at_a_start(void **state)
+{
+	uint32_t site;
+	uint64_t guid;
+
+	(void)state;
+	for (unsigned int w = 6; w <= 9; w += 3) {
+		struct osm_fixture *x = return_ambiguously(w, &guid, &site, MARK_LOST);
+
+		assert_int_equal(site_of(x, guid), DL_NONE);
+		assert_int_equal(osm_fixture_logged(x, "have a place that its mark shows"), 1);
+		assert_int_equal(osm_fixture_logged(x, "what the switches held was not known"),
+				 w == 9);
 		osm_fixture_free(x);
 	}
 }
@@ -828,6 +857,7 @@ int main(void)
 		cmocka_unit_test(a_switch_returns_with_its_mark),
 		cmocka_unit_test(a_mark_goes_with_the_place),
 		cmocka_unit_test(a_wrong_mark_is_no_place),
+		cmocka_unit_test(a_lost_place_is_said_at_a_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
  *
  * 1. when this subnet manager becomes the master, the marks in the switches
  *    (marks.c): they travel with the fabric, not with a host;
- * 2. the torus in force.
+ * 2. the torus in force, and the marks of switches that come back to it.
  *
  * Nothing is kept on disk: after a loss of all power no connection is left whose
  * SL could change.
@@ -62,20 +62,21 @@ static int coordinates_find_known(const struct dl_engine *e, struct dl_sweep *sw
 							  1u << dl_marks_mode(e, e->in_force) :
 							  0 };
 	err = dl_marks_torus(e, &sweep->arena, sweep->fabric, &k->modes, &k->marked);
-	k->sls = k->marked || !e->in_force ? k->marked : e->in_force->torus;
+	k->sls = e->in_force && (!k->marked || !e->osm->subn.first_time_master_sweep) ?
+			 e->in_force->torus :
+			 k->marked;
 	k->torus = k->marked || !e->in_force || e->in_force->provisional ? k->marked : k->sls;
 	return err;
 }
 
 /*
- * Count the path SLs between switches of both tori (`all`), and those that differ.  Where
- * marks were read, nothing is known of switches without one.
+ * Count the path SLs between switches of both tori (`all`), and those that differ.  Of
+ * marks, nothing is known of switches without one.
  */
-static int coordinates_compare_sls(const struct coordinates_known *k, const struct dl_torus *is,
-				   bool balanced, bool balanced_then, uint64_t *differ,
-				   uint64_t *all)
+static int coordinates_compare_sls(const struct coordinates_known *k, const struct dl_torus *was,
+				   const struct dl_torus *is, bool balanced, bool balanced_then,
+				   uint64_t *differ, uint64_t *all)
 {
-	const struct dl_torus *was = k->sls;
 	const struct dl_route_sl_rule by = { &is->grid, balanced },
 				      by_then = { &was->grid, balanced_then };
 	uint32_t nsw = was->fabric->nswitches, n = 0;
@@ -87,7 +88,7 @@ static int coordinates_compare_sls(const struct coordinates_known *k, const stru
 	for (uint32_t s = 0; !err && s < nsw; s++) {
 		uint32_t sw = dl_fabric_match_switch(&there, s);
 
-		if ((k->marked && was->sw_site[s] == DL_NONE) || sw == DL_NONE ||
+		if ((was == k->marked && was->sw_site[s] == DL_NONE) || sw == DL_NONE ||
 		    is->attachment[sw] == DL_NONE || was->attachment[s] == DL_NONE)
 			continue;
 		then[n] = was->attachment[s];
@@ -111,7 +112,7 @@ static int coordinates_report_sls(const struct dl_engine *e, const struct coordi
 				  const struct dl_sweep *sweep, bool configured)
 {
 	bool balanced = dl_marks_mode(e, sweep) == DL_ROUTE_MARK_BALANCED, ties;
-	uint64_t all, differ, other = 0;
+	uint64_t all, more, differ, other = 0;
 	int err;
 
 	if ((!e->recall.set_up_before && !k->sls) || e->options.route.mode == DL_ROUTE_ANY_SL)
@@ -132,14 +133,21 @@ static int coordinates_report_sls(const struct dl_engine *e, const struct coordi
 	}
 	/* Whoever was the master before may not have reached all switches: marks may differ. */
 	ties = k->modes >> DL_ROUTE_MARK_BALANCED & 1;
-	err = coordinates_compare_sls(k, sweep->torus, balanced, ties, &differ, &all);
+	err = coordinates_compare_sls(k, k->sls, sweep->torus, balanced, ties, &differ, &all);
 	if (!err && ties && k->modes != 1u << DL_ROUTE_MARK_BALANCED)
-		err = coordinates_compare_sls(k, sweep->torus, balanced, false, &other, &all);
+		err = coordinates_compare_sls(k, k->sls, sweep->torus, balanced, false, &other,
+					      &all);
+	if (!err && k->marked && k->marked != k->sls) {
+		/* What has come back had SLs by its mark. */
+		err = coordinates_compare_sls(k, k->marked, sweep->torus, balanced, ties, &more,
+					      &all);
+		differ = more > differ ? more : differ;
+	}
 	if (err)
 		return err;
 	if (other > differ)
 		differ = other;
-	if (k->marked && k->modes >> DL_ROUTE_ANY_SL & 1)
+	if (k->sls == k->marked && k->modes >> DL_ROUTE_ANY_SL & 1)
 		differ = all;
 	if (differ)
 		DL_SAY(e->osm, OSM_LOG_ERROR,

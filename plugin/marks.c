@@ -43,7 +43,7 @@ static uint32_t marks_first(const osm_switch_t *sw, uint32_t top)
 	return dl_torus_mark_first(top, sw->num_ports - 1);
 }
 
-bool dl_marks_ask(struct dl_engine *e, osm_switch_t *sw)
+bool dl_marks_ask(struct dl_engine *e, osm_switch_t *sw, bool anew)
 {
 	osm_madw_context_t context = dl_recall_context(sw, false);
 	uint32_t top = dl_recall_top(sw), first, block;
@@ -55,7 +55,8 @@ bool dl_marks_ask(struct dl_engine *e, osm_switch_t *sw)
 	if (!dl_recall_reserve(e, sw, (block + 1) * DL_TORUS_MARK_BLOCK))
 		return true;
 	/* Without an answer there is no mark. */
-	memset(sw->lft + first, OSM_NO_PATH, dl_torus_mark_length(sw->num_ports - 1));
+	if (anew)
+		memset(sw->lft + first, OSM_NO_PATH, dl_torus_mark_length(sw->num_ports - 1));
 	dl_recall_get(e, sw, IB_MAD_ATTR_LIN_FWD_TBL, block, &context);
 	return true;
 }
@@ -157,7 +158,22 @@ bool dl_marks_know(const struct dl_engine *e, uint64_t guid)
 
 	if (in_force && dl_fabric_find_guid(in_force->fabric, guid) != DL_NONE)
 		return true;
+	if (in_force && in_force->provisional)
+		return false;
 	return marks_recall(e, in_force, guid, &news).site != DL_NONE;
+}
+
+/* Known to be off the torus is only what the tables in force hold without a place. */
+static void marks_leave_open(struct dl_torus *t, const struct dl_sweep *in_force)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; in_force && i < t->nunplaced; i++)
+		if (dl_fabric_find_guid(in_force->fabric,
+					dl_fabric_switch_node(t->fabric, t->unplaced[i])->guid) !=
+		    DL_NONE)
+			t->unplaced[n++] = t->unplaced[i];
+	t->nunplaced = n;
 }
 
 int dl_marks_torus(const struct dl_engine *e, struct dl_arena *arena, const struct dl_fabric *f,
@@ -183,9 +199,12 @@ int dl_marks_torus(const struct dl_engine *e, struct dl_arena *arena, const stru
 	err = dl_torus_of_marks(f, marks, &mode, out);
 	if (*out && !in_force)
 		*modes = all;
-	if (!err && *out) /* marks name no seed: their coordinates count from the first one */
-		(*out)->seed = in_force ? in_force->torus->seed : 0;
-	return err;
+	if (err || !*out)
+		return err;
+	/* Marks name no seed: their coordinates count from the first one. */
+	(*out)->seed = in_force ? in_force->torus->seed : 0;
+	marks_leave_open(*out, in_force);
+	return 0;
 }
 
 static void marks_send_block(struct dl_engine *e, osm_switch_t *sw, uint32_t first,
@@ -274,8 +293,15 @@ void dl_marks_write(struct dl_engine *e, const struct dl_sweep *sweep, uint32_t 
 
 void dl_marks_preserve(struct dl_engine *e, osm_switch_t *sw)
 {
-	struct dl_torus_mark m = marks_read(sw, cl_ntoh64(osm_node_get_node_guid(sw->p_node)));
+	uint64_t guid = cl_ntoh64(osm_node_get_node_guid(sw->p_node));
+	const struct dl_sweep *in_force = marks_in_force(e);
+	struct dl_torus_mark m = marks_read(sw, guid);
+	bool news = false;
 
-	if (m.site != DL_NONE)
+	/* It has just been left out, or cleared, as the highest LID is another one. */
+	if (m.site == DL_NONE)
+		m = marks_recall(e, in_force && in_force->provisional ? NULL : in_force, guid,
+				 &news);
+	if (m.site != DL_NONE && dl_recall_top(sw) <= sw->max_lid_ho)
 		marks_put(e, sw, &m);
 }

@@ -14,8 +14,11 @@ struct dl_sweep;
 /* What the marks of a sweep's switches say of path SLs (dl_route_mark()). */
 unsigned int dl_marks_mode(const struct dl_engine *e, const struct dl_sweep *sweep);
 
-/* Ask a switch for its mark.  Returns whether it has been set up before. */
-bool dl_marks_ask(struct dl_engine *e, osm_switch_t *sw);
+/*
+ * Ask a switch for its mark; `anew`: what OpenSM has read or written before counts for
+ * nothing.  Returns whether the switch has been set up before.
+ */
+bool dl_marks_ask(struct dl_engine *e, osm_switch_t *sw, bool anew);
 
 /*
  * The answers have come: keep the marks, and those of before where none has been read.

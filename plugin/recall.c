@@ -577,7 +577,7 @@ static void recall_ask_returned(struct dl_engine *e)
 		uint64_t guid = cl_ntoh64(osm_node_get_node_guid(sw->p_node));
 
 		if (dl_fabric_find_guid(e->in_force->fabric, guid) == DL_NONE)
-			any |= dl_marks_ask(e, sw);
+			any |= dl_marks_ask(e, sw, false);
 	}
 	CL_PLOCK_RELEASE(&e->osm->lock);
 	if (!any)
@@ -603,7 +603,7 @@ void dl_recall_ask(struct dl_engine *e)
 	}
 	CL_PLOCK_EXCL_ACQUIRE(&e->osm->lock);
 	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw; sw = dl_opensm_next(e->osm, sw))
-		e->recall.set_up_before |= dl_marks_ask(e, sw);
+		e->recall.set_up_before |= dl_marks_ask(e, sw, true);
 	CL_PLOCK_RELEASE(&e->osm->lock);
 	e->recall.known = !e->recall.set_up_before;
 	if (!e->recall.set_up_before)

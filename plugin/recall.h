@@ -27,15 +27,15 @@ struct dl_recall {
 	struct dl_osm_names silent; /* of which not all have been */
 	struct dl_recall_groups *groups;
 	uint32_t ngroups;
-	struct dl_recall_mark *marks; /* by GUID; kept until tables are in force */
+	struct dl_recall_mark *marks; /* by GUID; of switches that tables in force do not hold */
 	uint32_t nmarks;
 	unsigned int forced; /* OpenSM's need_update, while it is set aside */
 };
 
 /*
  * Between discovery and routing, when this subnet manager becomes the master:
- * ask all switches for their marks and tables, and wait for them.  Takes OpenSM's
- * lock.
+ * ask all switches for their marks and tables, and wait for them.  Later, ask those for
+ * their marks that the tables in force do not hold.  Takes OpenSM's lock.
  */
 void dl_recall_ask(struct dl_engine *e);
 

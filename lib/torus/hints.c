@@ -195,7 +195,7 @@ void dl_torus_hint_before(struct dl_torus_solver *s, const struct dl_torus *befo
 		if (sw != DL_NONE && s->site_of[sw] == DL_NONE)
 			dl_torus_place(s, sw, site);
 	}
-	for (uint32_t i = 0; then != s->f && i < before->nunplaced; i++) {
+	for (uint32_t i = 0; i < before->nunplaced; i++) {
 		uint32_t sw = dl_torus_find_guid(
 			s->f, dl_fabric_switch_node(then, before->unplaced[i])->guid);
 

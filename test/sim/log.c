@@ -166,7 +166,7 @@ static void read_transition(struct sim *sim, struct sim_sm *sm, const char *line
 		sm->unproven = sm->sweep_at;
 		sim->log.admitted = true;
 		/* OpenSM looks along old paths at first, and believes what it sees for a sweep. */
-		if (was_undisturbed(sim, sm) && !strstr(line, DOUBTFUL_SLS) &&
+		if (was_undisturbed(sim, sm) && !has_rivals(sim) && !strstr(line, DOUBTFUL_SLS) &&
 		    (sim->swapped_at < sm->up_before ||
 		     !strstr(line, "the cables that OpenSM saw")))
 			sim_find(sim, SIM_UNPROVEN, "%s", strstr(line, "transition:"));

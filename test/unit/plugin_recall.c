@@ -253,6 +253,58 @@ static void a_lost_place_is_said_at_a_start(void **state)
 	}
 }
 
+/* Does the table that OpenSM was to write last hold a switch's mark? */
+static bool writes_mark(osm_switch_t *sw)
+{
+	unsigned int nports = sw->num_ports - 1;
+	struct dl_torus_mark m;
+
+	return dl_torus_mark_read(sw->new_lft + dl_torus_mark_first(sw->max_lid_ho, nports),
+				  cl_ntoh64(osm_node_get_node_guid(sw->p_node)), nports, &m);
+}
+
+/*
+ * A switch that is left out keeps its mark: if it does not say what it holds, and OpenSM
+ * writes all of it again; if the highest LID is another one; not while that falls.
+ */
+static void a_mark_that_is_left_out(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(9, 5, NULL);
+	osm_port_t *port = osm_fixture_adapter(x, 2);
+	osm_switch_t *sw = osm_fixture_switch(x, 20);
+	struct osm_fixture_switch *hw;
+	osm_physp_t *ends[2];
+
+	(void)state;
+	assert_true(osm_fixture_sweep(x));
+	osm_node_get_physp_ptr(sw->p_node, 0)->dr_path.hop_count = 1; /* reached as no other */
+	cut_between(x, 20, 19, ends);
+	cut_between(x, 20, 11, ends);
+	cut_between(x, 20, 21, ends);
+	cut_between(x, 20, 29, ends);
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(x->engine->in_force->fabric->nswitches, 44);
+	assert_true(writes_mark(sw));
+	osm_fixture_hardware(x, sw)->silent = true;
+	sw->need_update = 1;
+	assert_true(osm_fixture_sweep(x));
+	assert_true(writes_mark(sw));
+	osm_fixture_hardware(x, sw)->silent = false;
+	cl_ptr_vector_set(&x->osm->subn.port_lid_tbl, cl_ntoh16(port->lid), NULL);
+	port->lid = port->p_physp->port_info.base_lid = cl_hton16(95);
+	cl_ptr_vector_set(&x->osm->subn.port_lid_tbl, 95, port);
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(sw->max_lid_ho, 95);
+	assert_true(writes_mark(sw));
+	hw = osm_fixture_hardware(x, sw);
+	hw->top = 127;
+	memcpy(hw->lft + 128, hw->lft + 96, 32);
+	sw->switch_info.lin_top = cl_hton16(127);
+	assert_true(osm_fixture_sweep(x));
+	assert_false(writes_mark(sw));
+	osm_fixture_free(x);
+}
+
 /* By a configuration it has none: nor has it after a restart. */
 static void a_mark_goes_with_the_place(void **state)
 {
@@ -858,6 +910,7 @@ int main(void)
 		cmocka_unit_test(a_mark_goes_with_the_place),
 		cmocka_unit_test(a_wrong_mark_is_no_place),
 		cmocka_unit_test(a_lost_place_is_said_at_a_start),
+		cmocka_unit_test(a_mark_that_is_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

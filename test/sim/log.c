@@ -120,12 +120,18 @@ static bool number_before(const char *line, const char *words, uint64_t *out)
 	return true;
 }
 
-/* Every switch has answered since the sweep began, so everything could be known. */
+/*
+ * Every switch has answered since the sweep began, and nobody else has written, so everything
+ * could be known.
+ */
 static bool was_undisturbed(const struct sim *sim, const struct sim_sm *sm)
 {
 	for (uint32_t i = 0; i < sim->nnodes; i++)
 		if (sim->nodes[i].mute || sim->nodes[i].sick || sim->nodes[i].lie ||
 		    sim->nodes[i].is_keyed)
+			return false;
+	for (uint32_t i = 0; i < sim->nsms; i++)
+		if (&sim->sms[i] != sm && sim->sms[i].wrote_at > sm->sweep_at)
 			return false;
 	return sim->last_change < sm->sweep_at && sim->disturbed < sm->sweep_at;
 }
@@ -166,7 +172,7 @@ static void read_transition(struct sim *sim, struct sim_sm *sm, const char *line
 		sm->unproven = sm->sweep_at;
 		sim->log.admitted = true;
 		/* OpenSM looks along old paths at first, and believes what it sees for a sweep. */
-		if (was_undisturbed(sim, sm) && !has_rivals(sim) && !strstr(line, DOUBTFUL_SLS) &&
+		if (was_undisturbed(sim, sm) && !strstr(line, DOUBTFUL_SLS) &&
 		    (sim->swapped_at < sm->up_before ||
 		     !strstr(line, "the cables that OpenSM saw")))
 			sim_find(sim, SIM_UNPROVEN, "%s", strstr(line, "transition:"));

@@ -76,6 +76,7 @@ runs() {
 		"standby-any-sl --mode any-sl --sms 2 --opensm-options 'use_ucast_cache TRUE'"
 		"leftovers --mode proven --stay 100"
 		"avoid --mode proven --stay 20 --more avoid"
+		"restless --mode proven --bare 1 --stay 20 --settle 50 --more harsh,swap"
 		"modes --mode proven,any-sl --sms 2 --gap 60"
 		"leftovers-any-sl --mode any-sl --stay 20 --bare 1 \
 			--plugin-options 'dump_dir=dump metrics=metrics.prom'"

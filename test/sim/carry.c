@@ -259,12 +259,13 @@ static struct sim_way *find_way(struct sim_sm *sm, uint64_t path)
  * Once cables have been exchanged, a directed path leads to another node, and what
  * was meant for one is written to the other, until the next sweep asks who is there.
  */
-static void follow_way(struct sim *sim, const struct sim_node *n, struct sim_msg *m)
+static void follow_way(struct sim *sim, struct sim_node *n, struct sim_msg *m)
 {
 	const ib_smp_t *s = smp_of(m);
 	struct sim_sm *sm = &sim->sms[m->sm];
 	uint64_t path = 0;
 	struct sim_way *way;
+	bool astray = false;
 
 	for (unsigned int h = 1; h <= s->hop_count; h++)
 		path = (path ^ s->initial_path[h]) * UINT64_C(0x9E3779B97F4A7C15);
@@ -275,11 +276,14 @@ static void follow_way(struct sim *sim, const struct sim_node *n, struct sim_msg
 		way->node = (uint32_t)(n - sim->nodes);
 	} else if (s->method == IB_MAD_METHOD_SET && way->path == path &&
 		   way->node != (uint32_t)(n - sim->nodes)) {
+		astray = true;
 		sm->astray = sim->disturbed = sim->now;
 		if (sim->o.verbose)
 			sim_say(sim, "a write to %s went astray, to %s", sim->nodes[way->node].name,
 				n->name);
 	}
+	if (s->method == IB_MAD_METHOD_SET && be16toh(s->attr_id) == 0x15)
+		n->misled = astray;
 }
 
 /* The port of an adapter that a LID-routed MAD has come to. */

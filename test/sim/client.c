@@ -364,7 +364,9 @@ static void answered(struct sim *sim, const struct sim_msg *m, const ib_sa_mad_t
 		return;
 	}
 	/* A LID may be another's by now, or of two nodes, or believed to be: it is asked for again. */
-	if (sim_log_is_confused(sim) || sim_judge_owner(sim, be16toh(r->slid), &path) != q->from ||
+	if (sim_log_is_confused(sim) || sim->nodes[sim->ports[q->from].node].misled ||
+	    sim->nodes[sim->ports[q->to].node].misled ||
+	    sim_judge_owner(sim, be16toh(r->slid), &path) != q->from ||
 	    sim_judge_owner(sim, be16toh(r->dlid), &path) != q->to || path != q->path)
 		return;
 	q->open = false;

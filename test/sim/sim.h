@@ -115,6 +115,7 @@ struct sim_node {
 	bool is_keyed;	  /* it has an M_Key that no subnet manager here has set */
 	unsigned int lie; /* what its agent claims that is not so: agent.c; 0: nothing */
 	bool lied;	  /* ever: nobody knows its maps, or which LID it has */
+	bool misled;	  /* its LID was meant for another node, until it gets its own */
 	unsigned int traps_due;
 	int sm; /* which subnet manager runs here, or -1 */
 	ib_switch_info_t switch_info;

@@ -282,8 +282,9 @@ static void follow_way(struct sim *sim, struct sim_node *n, struct sim_msg *m)
 			sim_say(sim, "a write to %s went astray, to %s", sim->nodes[way->node].name,
 				n->name);
 	}
-	if (s->method == IB_MAD_METHOD_SET && be16toh(s->attr_id) == 0x15)
-		n->misled = astray;
+	if (!astray && s->method == IB_MAD_METHOD_SET && be16toh(s->attr_id) == 0x15 &&
+	    (!n->is_switch || !s->attr_mod))
+		n->meant_lid = ((const ib_port_info_t *)s->data)->base_lid;
 }
 
 /* The port of an adapter that a LID-routed MAD has come to. */

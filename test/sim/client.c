@@ -151,6 +151,15 @@ static bool is_end(const struct sim *sim, uint32_t port, bool all)
 	return n->is_switch ? all && !p->num : p->num && p->peer != DL_NONE;
 }
 
+/* Has a port the LID of another one, as a write went astray?  Of two ports nobody can tell. */
+static bool is_misled(const struct sim *sim, uint32_t port)
+{
+	const struct sim_node *n = &sim->nodes[sim->ports[port].node];
+
+	return (n->is_switch || n->nports == 1) && n->meant_lid &&
+	       sim->ports[port].info.base_lid != n->meant_lid;
+}
+
 /* A path between two hosts, now and then. */
 static void draw_query(struct sim *sim)
 {
@@ -363,9 +372,12 @@ static void answered(struct sim *sim, const struct sim_msg *m, const ib_sa_mad_t
 		sim->refused++;
 		return;
 	}
-	/* A LID may be another's by now, or of two nodes, or believed to be: it is asked for again. */
-	if (sim_log_is_confused(sim) || sim->nodes[sim->ports[q->from].node].misled ||
-	    sim->nodes[sim->ports[q->to].node].misled ||
+	/*
+	 * A LID may be another's by now, or of two nodes, or believed to be, or the torus be
+	 * another one: it is asked for again.
+	 */
+	if (sim_log_is_confused(sim) || (m->sm >= 0 && sim->sms[m->sm].misled) ||
+	    is_misled(sim, q->from) || is_misled(sim, q->to) ||
 	    sim_judge_owner(sim, be16toh(r->slid), &path) != q->from ||
 	    sim_judge_owner(sim, be16toh(r->dlid), &path) != q->to || path != q->path)
 		return;

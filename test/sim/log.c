@@ -15,6 +15,7 @@
 #include "sim.h"
 
 #define DOUBTFUL_SLS "path SLs may not be those granted before"
+#define WRONG_CABLES "the cables that OpenSM saw"
 #define RIVALS_WITHIN (2 * SIM_SECOND)
 #define MOST_HELD (sizeof(((struct sim_log *)NULL)->held) / sizeof(struct sim_held))
 
@@ -54,15 +55,16 @@ bool sim_log_is_confused(const struct sim *sim)
 }
 
 /*
- * A sweep that is not proven writes on after it has said so; and packets that it has left over
- * may meet what comes later.
+ * After a sweep that is not proven OpenSM writes on, as for groups that are joined, until a
+ * later one has looked, and has a plan; and packets that are left over may meet what comes
+ * later.
  */
 static bool is_admitted(struct sim *sim)
 {
 	bool unproven = false;
 
 	for (uint32_t i = 0; i < sim->nsms; i++)
-		unproven |= sim->sms[i].pid && sim->sms[i].unproven == sim->sms[i].sweep_at;
+		unproven |= sim->sms[i].pid && sim->sms[i].unproven;
 	sim->log.admitted = unproven || (sim->log.admitted && sim_judge_has_leftovers(sim));
 	return sim->log.admitted;
 }
@@ -170,11 +172,11 @@ static void read_transition(struct sim *sim, struct sim_sm *sm, const char *line
 	if (strstr(line, "not proven")) {
 		sim->unproven++;
 		sm->unproven = sm->sweep_at;
+		sm->misled = strstr(line, WRONG_CABLES) != NULL;
 		sim->log.admitted = true;
 		/* OpenSM looks along old paths at first, and believes what it sees for a sweep. */
 		if (was_undisturbed(sim, sm) && !strstr(line, DOUBTFUL_SLS) &&
-		    (sim->swapped_at < sm->up_before ||
-		     !strstr(line, "the cables that OpenSM saw")))
+		    (sim->swapped_at < sm->up_before || !strstr(line, WRONG_CABLES)))
 			sim_find(sim, SIM_UNPROVEN, "%s", strstr(line, "transition:"));
 		sim_log_flush(sim, false);
 	} else {
@@ -232,6 +234,10 @@ void sim_log_line(struct sim *sim, struct sim_sm *sm, const char *line)
 		sim_say(sim, "sm%d: %s", (int)(sm - sim->sms), text);
 	if (strstr(text, "ERR DL18") || strstr(text, "ERR DL34"))
 		sim_find(sim, SIM_DEFECT, "%s", text);
+	if (strstr(text, "verified free of credit loops") && sm->unproven < sm->sweep_at) {
+		sm->unproven = 0;
+		sm->misled = false;
+	}
 	sim_avoid_line(sim, text, sim_log_is_confused(sim));
 	read_reconnect(sim, text);
 	if (strstr(text, "the change stops here")) {

@@ -108,14 +108,14 @@ struct sim_node {
 	uint8_t nports;
 	bool is_switch;
 	bool dead;
-	bool absent;	  /* ... as it is not placed yet, or not any more: grow.c */
-	bool transient;	  /* ... or will not be at the end */
-	bool mute;	  /* it forwards, but its agent does not answer, */
-	bool sick;	  /* ... or answers for itself, and not for its ports and tables */
-	bool is_keyed;	  /* it has an M_Key that no subnet manager here has set */
-	unsigned int lie; /* what its agent claims that is not so: agent.c; 0: nothing */
-	bool lied;	  /* ever: nobody knows its maps, or which LID it has */
-	bool misled;	  /* its LID was meant for another node, until it gets its own */
+	bool absent;	      /* ... as it is not placed yet, or not any more: grow.c */
+	bool transient;	      /* ... or will not be at the end */
+	bool mute;	      /* it forwards, but its agent does not answer, */
+	bool sick;	      /* ... or answers for itself, and not for its ports and tables */
+	bool is_keyed;	      /* it has an M_Key that no subnet manager here has set */
+	unsigned int lie;     /* what its agent claims that is not so: agent.c; 0: nothing */
+	bool lied;	      /* ever: nobody knows its maps, or which LID it has */
+	ib_net16_t meant_lid; /* that it was last given, and not only as another node */
 	unsigned int traps_due;
 	int sm; /* which subnet manager runs here, or -1 */
 	ib_switch_info_t switch_info;
@@ -147,8 +147,9 @@ struct sim_sm {
 	uint64_t sweeps;			/* SUBNET UP lines */
 	uint64_t last_sent, last_up, up_before; /* the subnet was up, and the time before */
 	uint64_t wrote_at;			/* entries of tables */
-	uint64_t unproven; /* `sweep_at` of the last one that the log does not call proven */
-	uint64_t astray;   /* when a write last reached another node than meant, or gave it
+	uint64_t unproven; /* `sweep_at` of a sweep that the log does not call proven, until the next plan */
+	bool misled;	 /* ... as OpenSM sees cables that are not there */
+	uint64_t astray; /* when a write last reached another node than meant, or gave it
 			      another's LID; 0: no */
 	struct sim_way ways[SIM_WAYS];
 	uint32_t failed; /* calls that have been made to fail */

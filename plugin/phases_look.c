@@ -223,16 +223,22 @@ static bool is_place_lost(const struct dl_engine *e, const struct dl_sweep *next
 	       !dl_marks_know(e, dl_fabric_switch_node(next->fabric, s)->guid);
 }
 
-/* It has a place by its cables: had it another one, when it still had its mark? */
+/* It has a place by its cables, and has been set up without one, or has lost its mark. */
+static bool is_place_new(const struct dl_engine *e, const struct dl_sweep *next, uint32_t s,
+			 const osm_switch_t *sw)
+{
+	return next->torus->sw_site[s] != DL_NONE && e->recall.nmarks && dl_recall_top(sw) &&
+	       !dl_marks_know(e, dl_fabric_switch_node(next->fabric, s)->guid);
+}
+
 static bool is_place_doubtful(const struct dl_engine *e, const struct dl_phases *p, uint32_t s,
 			      const osm_switch_t *sw)
 {
 	uint32_t was = dl_fabric_match_switch(&p->old_of, s);
 
-	return p->origin == DL_PHASES_FROM_SWITCHES && p->next->torus->sw_site[s] != DL_NONE &&
-	       was != DL_NONE && e->recall.nmarks && dl_recall_top(sw) &&
-	       !dl_marks_know(e, dl_fabric_switch_node(p->next->fabric, s)->guid) &&
-	       had_routes(p->from->routed.tables, was);
+	return is_place_new(e, p->next, s, sw) &&
+	       (p->origin == DL_PHASES_FROM_FORCE ||
+		(was != DL_NONE && had_routes(p->from->routed.tables, was)));
 }
 
 static void look_at_place(const struct dl_engine *e, struct dl_phases *p, uint32_t s)
@@ -253,7 +259,7 @@ void dl_phases_find_lost_places(const struct dl_engine *e, const struct dl_sweep
 	     e->options.route.mode != DL_ROUTE_ANY_SL && s < next->fabric->nswitches; s++) {
 		const osm_switch_t *sw = dl_sweep_switch(e, next->fabric, s);
 
-		if (sw && is_place_lost(e, next, s))
+		if (sw && (is_place_lost(e, next, s) || is_place_new(e, next, s, sw)))
 			dl_osm_names_add(names, sw);
 	}
 }

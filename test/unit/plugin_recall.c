@@ -253,6 +253,39 @@ static void a_lost_place_is_said_at_a_start(void **state)
 	}
 }
 
+/*
+ * A switch that has been set up, but has no mark, was off the torus: its SLs change when its
+ * cables give it a place, in a running subnet manager and at a start that cannot read all.
+ */
+static void a_place_that_is_new(void **state)
+{
+	(void)state;
+	for (unsigned int start = 0; start < 2; start++) {
+		struct osm_fixture *x = osm_fixture_torus(6, 5, NULL);
+		osm_switch_t *sw = osm_fixture_switch(x, 14);
+		struct osm_fixture_switch *hw = osm_fixture_hardware(x, sw);
+		osm_physp_t *ends[4][2];
+
+		assert_true(osm_fixture_sweep(x));
+		osm_node_get_physp_ptr(sw->p_node, 0)->dr_path.hop_count = 1;
+		cut_between(x, 14, 13, ends[0]);
+		cut_between(x, 14, 8, ends[1]);
+		cut_between(x, 14, 15, ends[2]);
+		cut_between(x, 14, 20, ends[3]);
+		assert_true(osm_fixture_sweep(x));
+		memset(hw->lft + hw->top + 1, OSM_NO_PATH, sizeof(hw->lft) - hw->top - 1);
+		for (unsigned int i = 0; i < 4; i++)
+			osm_fixture_mend(ends[i][0], ends[i][1]);
+		if (start)
+			osm_fixture_restart(x, NULL);
+		x->switches[3].silent = start;
+		assert_true(osm_fixture_sweep(x));
+		assert_int_equal(x->engine->in_force->torus->nplaced, 30);
+		assert_int_equal(osm_fixture_logged(x, "have a place that its mark shows"), 1);
+		osm_fixture_free(x);
+	}
+}
+
 /* Does the table that OpenSM was to write last hold a switch's mark? */
 static bool writes_mark(osm_switch_t *sw)
 {
@@ -911,6 +944,7 @@ int main(void)
 		cmocka_unit_test(a_wrong_mark_is_no_place),
 		cmocka_unit_test(a_lost_place_is_said_at_a_start),
 		cmocka_unit_test(a_mark_that_is_left_out),
+		cmocka_unit_test(a_place_that_is_new),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -265,7 +265,6 @@ static void follow_way(struct sim *sim, struct sim_node *n, struct sim_msg *m)
 	struct sim_sm *sm = &sim->sms[m->sm];
 	uint64_t path = 0;
 	struct sim_way *way;
-	bool astray = false;
 
 	for (unsigned int h = 1; h <= s->hop_count; h++)
 		path = (path ^ s->initial_path[h]) * UINT64_C(0x9E3779B97F4A7C15);
@@ -276,15 +275,14 @@ static void follow_way(struct sim *sim, struct sim_node *n, struct sim_msg *m)
 		way->node = (uint32_t)(n - sim->nodes);
 	} else if (s->method == IB_MAD_METHOD_SET && way->path == path &&
 		   way->node != (uint32_t)(n - sim->nodes)) {
-		astray = true;
 		sm->astray = sim->disturbed = sim->now;
 		if (sim->o.verbose)
 			sim_say(sim, "a write to %s went astray, to %s", sim->nodes[way->node].name,
 				n->name);
-	}
-	if (!astray && s->method == IB_MAD_METHOD_SET && be16toh(s->attr_id) == 0x15 &&
-	    (!n->is_switch || !s->attr_mod))
+	} else if (s->method == IB_MAD_METHOD_SET && be16toh(s->attr_id) == 0x15 &&
+		   (!n->is_switch || !s->attr_mod)) {
 		n->meant_lid = ((const ib_port_info_t *)s->data)->base_lid;
+	}
 }
 
 /* The port of an adapter that a LID-routed MAD has come to. */

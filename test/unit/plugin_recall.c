@@ -129,6 +129,21 @@ static void cut_between(struct osm_fixture *x, unsigned int a, unsigned int b, o
 	osm_fixture_cut(ends[0]);
 }
 
+/*
+ * The switch at (2,2) of a torus of w by 5 loses its cables to -x, -y, +x, +y, and is left
+ * out: OpenSM reaches it along a path that is no other one's.
+ */
+static osm_switch_t *cut_off(struct osm_fixture *x, unsigned int w, osm_physp_t *ends[4][2])
+{
+	const unsigned int at = 2 * w + 2, beside[] = { at - 1, at - w, at + 1, at + w };
+	osm_switch_t *sw = osm_fixture_switch(x, at);
+
+	osm_node_get_physp_ptr(sw->p_node, 0)->dr_path.hop_count = 1;
+	for (unsigned int i = 0; i < 4; i++)
+		cut_between(x, at, beside[i], ends[i]);
+	return sw;
+}
+
 /* Its place is not what its port numbers say: two cables of another switch are exchanged. */
 static struct osm_fixture *torus_without_port_order(unsigned int w)
 {
@@ -155,37 +170,32 @@ static struct osm_fixture *return_ambiguously(unsigned int w, uint64_t *guid, ui
 {
 	struct osm_fixture *x = torus_without_port_order(w);
 	const unsigned int at = 2 * w + 2;
-	osm_physp_t *left[2], *below[2], *right[2], *above[2];
 	struct osm_fixture_switch *hw;
-	osm_node_t *returns;
+	osm_physp_t *ends[4][2];
+	osm_switch_t *returns;
 
 	assert_true(osm_fixture_sweep(x));
-	returns = osm_fixture_switch(x, at)->p_node;
-	osm_node_get_physp_ptr(returns, 0)->dr_path.hop_count = 1; /* reached as no other */
-	*guid = cl_ntoh64(osm_node_get_node_guid(returns));
 	*site = x->engine->in_force->torus->sw_site[at];
-	cut_between(x, at, at - 1, left);
-	cut_between(x, at, at - w, below);
-	cut_between(x, at, at + 1, right);
-	cut_between(x, at, at + w, above);
+	returns = cut_off(x, w, ends);
+	*guid = cl_ntoh64(osm_node_get_node_guid(returns->p_node));
 	osm_fixture_drop(x, osm_fixture_switch(x, at + w + 1));
 	assert_true(osm_fixture_sweep(x));
 	assert_int_equal(x->engine->in_force->fabric->nswitches, 5 * w - 2);
 	assert_true(osm_fixture_sweep(x));
-	hw = osm_fixture_hardware(x, returns->sw);
+	hw = osm_fixture_hardware(x, returns);
 	if (mark == MARK_LOST) {
 		memset(hw->lft, OSM_NO_PATH, sizeof(hw->lft));
 		hw->top = 0;
 	} else if (mark != MARK_OWN) {
-		unsigned int nports = returns->sw->num_ports - 1;
+		unsigned int nports = returns->num_ports - 1;
 		struct dl_torus_mark m = { x->engine->in_force->torus->grid, 0, 0 };
 
 		m.grid.radix[0] += mark == MARK_LARGER;
 		dl_torus_mark_write(&m, *guid, nports,
 				    hw->lft + dl_torus_mark_first(hw->top, nports));
 	}
-	osm_fixture_mend(right[0], right[1]);
-	osm_fixture_mend(above[0], above[1]);
+	osm_fixture_mend(ends[2][0], ends[2][1]);
+	osm_fixture_mend(ends[3][0], ends[3][1]);
 	if (mark == MARK_LOST)
 		osm_fixture_restart(x, NULL);
 	x->switches[3].silent = mark == MARK_LOST && w == 9;
@@ -262,16 +272,11 @@ static void a_place_that_is_new(void **state)
 	(void)state;
 	for (unsigned int start = 0; start < 2; start++) {
 		struct osm_fixture *x = osm_fixture_torus(6, 5, NULL);
-		osm_switch_t *sw = osm_fixture_switch(x, 14);
-		struct osm_fixture_switch *hw = osm_fixture_hardware(x, sw);
+		struct osm_fixture_switch *hw;
 		osm_physp_t *ends[4][2];
 
 		assert_true(osm_fixture_sweep(x));
-		osm_node_get_physp_ptr(sw->p_node, 0)->dr_path.hop_count = 1;
-		cut_between(x, 14, 13, ends[0]);
-		cut_between(x, 14, 8, ends[1]);
-		cut_between(x, 14, 15, ends[2]);
-		cut_between(x, 14, 20, ends[3]);
+		hw = osm_fixture_hardware(x, cut_off(x, 6, ends));
 		assert_true(osm_fixture_sweep(x));
 		memset(hw->lft + hw->top + 1, OSM_NO_PATH, sizeof(hw->lft) - hw->top - 1);
 		for (unsigned int i = 0; i < 4; i++)
@@ -304,17 +309,13 @@ static void a_mark_that_is_left_out(void **state)
 {
 	struct osm_fixture *x = osm_fixture_torus(9, 5, NULL);
 	osm_port_t *port = osm_fixture_adapter(x, 2);
-	osm_switch_t *sw = osm_fixture_switch(x, 20);
 	struct osm_fixture_switch *hw;
-	osm_physp_t *ends[2];
+	osm_physp_t *ends[4][2];
+	osm_switch_t *sw;
 
 	(void)state;
 	assert_true(osm_fixture_sweep(x));
-	osm_node_get_physp_ptr(sw->p_node, 0)->dr_path.hop_count = 1; /* reached as no other */
-	cut_between(x, 20, 19, ends);
-	cut_between(x, 20, 11, ends);
-	cut_between(x, 20, 21, ends);
-	cut_between(x, 20, 29, ends);
+	sw = cut_off(x, 9, ends);
 	assert_true(osm_fixture_sweep(x));
 	assert_int_equal(x->engine->in_force->fabric->nswitches, 44);
 	assert_true(writes_mark(sw));

@@ -89,22 +89,11 @@ static bool phases_take_over(struct dl_engine *e)
 	return true;
 }
 
-/* Why nothing shows that what OpenSM writes is safe: said before it does, if known. */
-static void phases_report_unknown(const struct dl_engine *e, const char *why,
-				  const struct dl_osm_names *silent)
-{
-	char text[384];
-
-	DL_SAY(e->osm, OSM_LOG_INFO,
-	       "transition: not proven this one time, as what the switches held was %s%s%s", why,
-	       silent->n ? ": " : "", dl_osm_names_say(silent, "answer", "", text, sizeof(text)));
-}
-
 /* The new tables are written by OpenSM, without phases. */
 static void phases_do_without(struct dl_engine *e, const char *why)
 {
 	if (why)
-		phases_report_unknown(e, why, &e->recall.silent);
+		dl_phases_report_unknown(e, why, &e->recall.silent);
 	dl_change_enter(e, DL_CHANGE_WRITING);
 }
 
@@ -182,7 +171,7 @@ static void phases_begin_unplanned(struct dl_engine *e, const struct dl_sweep *n
 	phases_do_without(e, known ? "out of reach" : "not known");
 	if (!known && !e->recall.set_up_before)
 		return;
-	dl_phases_find_lost_places(e, next, &e->unconfirmed);
+	dl_phases_find_doubtful_places(e, next, &e->unconfirmed);
 	if (e->unconfirmed.n)
 		dl_phases_report_unproven(e, DL_PHASES_PLACE_DOUBT, "");
 }
@@ -608,7 +597,7 @@ static void phases_report_written(struct dl_engine *e)
 	if (e->options.transitions && m->result == DL_METRICS_UNCHANGED) {
 		if (dl_phases_confirm_maps(e) == -EIO) {
 			m->result = DL_METRICS_UNPROVEN;
-			phases_report_unknown(e, "not confirmed", &e->unconfirmed);
+			dl_phases_report_unknown(e, "not confirmed", &e->unconfirmed);
 		}
 		dl_phases_look_at_links(e, NULL);
 	}

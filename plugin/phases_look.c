@@ -251,8 +251,8 @@ static void look_at_place(const struct dl_engine *e, struct dl_phases *p, uint32
 	p->doubt = DL_PHASES_PLACE_DOUBT;
 }
 
-void dl_phases_find_lost_places(const struct dl_engine *e, const struct dl_sweep *next,
-				struct dl_osm_names *names)
+void dl_phases_find_doubtful_places(const struct dl_engine *e, const struct dl_sweep *next,
+				    struct dl_osm_names *names)
 {
 	*names = (struct dl_osm_names){ .n = 0 };
 	for (uint32_t s = 0;

@@ -15,9 +15,9 @@ int dl_phases_look(const struct dl_engine *e, struct dl_phases *p);
 #define DL_PHASES_PLACE_DOUBT \
 	"have a place that its mark shows, so path SLs may not be those granted before"
 
-/* Switches of a sweep, which need no plan, of which this is so.  Holding OpenSM's lock. */
-void dl_phases_find_lost_places(const struct dl_engine *e, const struct dl_sweep *next,
-				struct dl_osm_names *names);
+/* The switches of a sweep of which this is so; no plan is needed.  Holding OpenSM's lock. */
+void dl_phases_find_doubtful_places(const struct dl_engine *e, const struct dl_sweep *next,
+				    struct dl_osm_names *names);
 
 /* Has a cable between switches come, or been down?  Takes the lock. */
 bool dl_phases_have_waiting_links(const struct dl_engine *e, const struct dl_fabric *f);

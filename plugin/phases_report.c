@@ -50,6 +50,16 @@ void dl_phases_report_unproven(struct dl_engine *e, const char *what, const char
 	       dl_osm_names_say(&e->unconfirmed, what, nobody, text, sizeof(text)));
 }
 
+void dl_phases_report_unknown(const struct dl_engine *e, const char *why,
+			      const struct dl_osm_names *silent)
+{
+	char text[384];
+
+	DL_SAY(e->osm, OSM_LOG_INFO,
+	       "transition: not proven this one time, as what the switches held was %s%s%s", why,
+	       silent->n ? ": " : "", dl_osm_names_say(silent, "answer", "", text, sizeof(text)));
+}
+
 /* Why old packets have left, or that nobody knows. */
 static const char *phases_say_drained(struct dl_engine *e, const struct dl_phases *p)
 {

@@ -7,7 +7,8 @@
  *
  * 1. when this subnet manager becomes the master, the marks in the switches
  *    (marks.c): they travel with the fabric, not with a host;
- * 2. the torus in force, and the marks of switches that come back to it.
+ * 2. the torus in force, and for switches that come back to it what was in force when
+ *    they left, and their marks.
  *
  * Nothing is kept on disk: after a loss of all power no connection is left whose
  * SL could change.
@@ -69,39 +70,67 @@ static int coordinates_find_known(const struct dl_engine *e, struct dl_sweep *sw
 	return err;
 }
 
+/* Where SLs were granted to a switch of this sweep, and where they are going to be. */
+struct coordinates_grant {
+	uint32_t then, now; /* sites of its attachment */
+	bool foreign;	    /* then on another grid, or in another mode */
+};
+
 /*
- * Count the path SLs between switches of both tori (`all`), and those that differ.  Of
- * marks, nothing is known of switches without one.
+ * By the tables in force, or those in force when it left, or its mark.  Of marks, nothing is
+ * known of switches without one.
  */
-static int coordinates_compare_sls(const struct coordinates_known *k, const struct dl_torus *was,
+static struct coordinates_grant coordinates_find_grant(const struct dl_engine *e,
+						       const struct coordinates_known *k,
+						       const struct dl_torus *is, uint32_t s)
+{
+	const struct dl_torus *was = k->sls;
+	uint64_t guid = dl_fabric_switch_node(is->fabric, s)->guid;
+	uint32_t node = dl_fabric_find_guid(was->fabric, guid);
+	uint32_t w = node == DL_NONE ? DL_NONE : was->fabric->nodes[node].sw;
+	struct coordinates_grant g = { DL_NONE, is->attachment[s], false };
+	struct dl_torus_mark grant = dl_marks_granted(e, guid);
+
+	if (w != DL_NONE && (was != k->marked || was->sw_site[w] != DL_NONE)) {
+		g.then = was->attachment[w];
+	} else if (grant.site != DL_NONE) {
+		g.then = grant.site;
+		g.foreign = !dl_torus_same_grid(&grant.grid, &was->grid) ||
+			    !(k->modes >> grant.mode & 1);
+	} else if (k->marked) {
+		/* A torus of marks is one of this sweep's fabric. */
+		g.then = k->marked->sw_site[s];
+	}
+	return g;
+}
+
+/* Count the path SLs between switches that had some (`all`), and those that differ. */
+static int coordinates_compare_sls(const struct dl_engine *e, const struct coordinates_known *k,
 				   const struct dl_torus *is, bool balanced, bool balanced_then,
 				   uint64_t *differ, uint64_t *all)
 {
 	const struct dl_route_sl_rule by = { &is->grid, balanced },
-				      by_then = { &was->grid, balanced_then };
-	uint32_t nsw = was->fabric->nswitches, n = 0;
-	uint32_t *then = malloc(2 * (nsw + 1ul) * sizeof(*then)), *now = then + nsw;
-	struct dl_fabric_match there = { .node = NULL };
-	int err = then ? dl_fabric_match(was->fabric, is->fabric, &there) : -ENOMEM;
+				      by_then = { &k->sls->grid, balanced_then };
+	uint32_t nsw = is->fabric->nswitches, n = 0;
+	struct coordinates_grant *grants = malloc((nsw + 1ul) * sizeof(*grants));
 
-	*differ = 0;
-	for (uint32_t s = 0; !err && s < nsw; s++) {
-		uint32_t sw = dl_fabric_match_switch(&there, s);
-
-		if ((was == k->marked && was->sw_site[s] == DL_NONE) || sw == DL_NONE ||
-		    is->attachment[sw] == DL_NONE || was->attachment[s] == DL_NONE)
-			continue;
-		then[n] = was->attachment[s];
-		now[n++] = is->attachment[sw];
+	if (!grants)
+		return -ENOMEM;
+	for (uint32_t s = 0; s < nsw; s++) {
+		grants[n] = coordinates_find_grant(e, k, is, s);
+		n += grants[n].then != DL_NONE && grants[n].now != DL_NONE;
 	}
+	*differ = 0;
 	for (uint32_t a = 0; a < n; a++)
 		for (uint32_t b = 0; b < n; b++)
-			*differ += dl_route_sl_differs(&by, (uint32_t[]){ now[a], now[b] },
-						       &by_then, (uint32_t[]){ then[a], then[b] });
-	dl_fabric_match_release(&there);
-	free(then);
+			*differ += grants[a].foreign || grants[b].foreign ||
+				   dl_route_sl_differs(
+					   &by, (uint32_t[]){ grants[a].now, grants[b].now },
+					   &by_then,
+					   (uint32_t[]){ grants[a].then, grants[b].then });
+	free(grants);
 	*all = (uint64_t)n * n;
-	return err;
+	return 0;
 }
 
 /*
@@ -112,7 +141,7 @@ static int coordinates_report_sls(const struct dl_engine *e, const struct coordi
 				  const struct dl_sweep *sweep, bool configured)
 {
 	bool balanced = dl_marks_mode(e, sweep) == DL_ROUTE_MARK_BALANCED, ties;
-	uint64_t all, more, differ, other = 0;
+	uint64_t all, differ, other = 0;
 	int err;
 
 	if ((!e->recall.set_up_before && !k->sls) || e->options.route.mode == DL_ROUTE_ANY_SL)
@@ -133,16 +162,9 @@ static int coordinates_report_sls(const struct dl_engine *e, const struct coordi
 	}
 	/* Whoever was the master before may not have reached all switches: marks may differ. */
 	ties = k->modes >> DL_ROUTE_MARK_BALANCED & 1;
-	err = coordinates_compare_sls(k, k->sls, sweep->torus, balanced, ties, &differ, &all);
+	err = coordinates_compare_sls(e, k, sweep->torus, balanced, ties, &differ, &all);
 	if (!err && ties && k->modes != 1u << DL_ROUTE_MARK_BALANCED)
-		err = coordinates_compare_sls(k, k->sls, sweep->torus, balanced, false, &other,
-					      &all);
-	if (!err && k->marked && k->marked != k->sls) {
-		/* What has come back had SLs by its mark. */
-		err = coordinates_compare_sls(k, k->marked, sweep->torus, balanced, ties, &more,
-					      &all);
-		differ = more > differ ? more : differ;
-	}
+		err = coordinates_compare_sls(e, k, sweep->torus, balanced, false, &other, &all);
 	if (err)
 		return err;
 	if (other > differ)

@@ -45,6 +45,7 @@ static void drop_tables(struct dl_engine *e)
 {
 	dl_phases_abandon(e);
 	dl_phases_forget_mixture(e);
+	dl_marks_disown(e);
 	dl_sweep_free(e->in_force);
 	e->in_force = NULL;
 	dl_change_enter(e, DL_CHANGE_UNKNOWN);
@@ -430,6 +431,8 @@ static int engine_hand_over(struct dl_engine *e, struct dl_sweep *sweep, struct 
 		dl_sweep_free(sweep);
 		return FAILED;
 	}
+	if (e->in_force)
+		dl_marks_remember(e, e->in_force, sweep);
 	dl_phases_begin(e, sweep, phases);
 	dl_sweep_report(e, sweep, dl_clock_monotonic() - start);
 	/* The steps need the old tables. */

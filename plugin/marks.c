@@ -6,6 +6,10 @@
  * may move them, as they follow the highest LID, and end without tables, or another subnet
  * manager may do so: the next sweep would not find them again.
  *
+ * A switch that leaves the tables in force may come back without its mark, as it has been
+ * without power, while applications go on with the SLs of its paths: its place is kept, and
+ * the coordinates by which these SLs were granted, which one off the torus has, too.
+ *
  * A mark that has no room in the block of the highest LID takes one more block,
  * which OpenSM knows nothing of: it is written here, if it changes or the switch
  * has lost it.
@@ -28,9 +32,11 @@
 #include "recall.h"
 #include "sweep.h"
 
+/* The site of either is DL_NONE if there is none. */
 struct dl_recall_mark {
 	uint64_t guid;
 	struct dl_torus_mark mark;
+	struct dl_torus_mark grant; /* of one that has left the tables in force: for its SLs */
 };
 
 unsigned int dl_marks_mode(const struct dl_engine *e, const struct dl_sweep *sweep)
@@ -88,42 +94,118 @@ static int marks_compare_guids(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static struct dl_torus_mark marks_find(const struct dl_recall *r, uint64_t guid)
+static struct dl_recall_mark *marks_find(const struct dl_recall *r, uint64_t guid)
 {
-	const struct dl_recall_mark *m =
-		r->nmarks ? bsearch(&guid, r->marks, r->nmarks, sizeof(*m), marks_compare_guids) :
-			    NULL;
+	return r->nmarks ?
+		       bsearch(&guid, r->marks, r->nmarks, sizeof(*r->marks), marks_compare_guids) :
+		       NULL;
+}
 
-	return m ? m->mark : (struct dl_torus_mark){ .site = DL_NONE };
+/* Room for as many more, which are put behind the others, and sorted when all are there. */
+static bool marks_reserve(struct dl_engine *e, uint32_t more)
+{
+	struct dl_recall_mark *marks =
+		reallocarray(e->recall.marks, (size_t)e->recall.nmarks + more + 1, sizeof(*marks));
+
+	if (marks)
+		e->recall.marks = marks;
+	else
+		DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL29: no memory for marks of switches");
+	return marks != NULL;
+}
+
+static void marks_sort(struct dl_recall *r, uint32_t n)
+{
+	r->nmarks = n;
+	qsort(r->marks, n, sizeof(*r->marks), marks_compare_guids);
 }
 
 void dl_marks_keep(struct dl_engine *e)
 {
 	struct dl_recall *r = &e->recall;
-	struct dl_recall_mark *marks;
-	uint32_t n = 0;
+	uint32_t n = r->nmarks;
 
 	CL_PLOCK_ACQUIRE(&e->osm->lock);
-	marks = calloc(cl_qmap_count(&e->osm->subn.sw_guid_tbl) + 1, sizeof(*marks));
-	for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); marks && sw;
-	     sw = dl_opensm_next(e->osm, sw)) {
-		uint64_t guid = cl_ntoh64(osm_node_get_node_guid(sw->p_node));
-		struct dl_torus_mark m = marks_read(sw, guid);
+	if (marks_reserve(e, cl_qmap_count(&e->osm->subn.sw_guid_tbl))) {
+		for (osm_switch_t *sw = dl_opensm_next(e->osm, NULL); sw;
+		     sw = dl_opensm_next(e->osm, sw)) {
+			uint64_t guid = cl_ntoh64(osm_node_get_node_guid(sw->p_node));
+			struct dl_torus_mark m = marks_read(sw, guid);
+			struct dl_recall_mark *old = marks_find(r, guid);
 
-		if (m.site == DL_NONE)
-			m = marks_find(r, guid);
-		if (m.site != DL_NONE)
-			marks[n++] = (struct dl_recall_mark){ guid, m };
+			if (m.site == DL_NONE)
+				continue;
+			/* What was in force last tells more than a mark, whose write may be lost. */
+			if (old && old->grant.site == DL_NONE)
+				old->mark = m;
+			else if (!old)
+				r->marks[n++] =
+					(struct dl_recall_mark){ guid, m, { .site = DL_NONE } };
+		}
+		marks_sort(r, n);
 	}
 	CL_PLOCK_RELEASE(&e->osm->lock);
-	if (!marks) {
-		DL_SAY(e->osm, OSM_LOG_ERROR, "ERR DL29: no memory for marks of switches");
+}
+
+void dl_marks_remember(struct dl_engine *e, const struct dl_sweep *gone,
+		       const struct dl_sweep *next)
+{
+	const struct dl_torus *t = gone->torus;
+	struct dl_recall *r = &e->recall;
+	uint32_t n = r->nmarks;
+
+	if (e->osm->subn.first_time_master_sweep || !marks_reserve(e, gone->fabric->nswitches))
 		return;
+	for (uint32_t s = 0; s < gone->fabric->nswitches; s++) {
+		uint64_t guid = dl_fabric_switch_node(gone->fabric, s)->guid;
+		unsigned int mode = dl_marks_mode(e, gone);
+		struct dl_recall_mark m = {
+			guid,
+			{ t->grid, gone->provisional ? DL_NONE : t->sw_site[s], mode },
+			{ t->grid, t->attachment[s], mode },
+		};
+		struct dl_recall_mark *old;
+
+		if (next && dl_fabric_find_guid(next->fabric, guid) != DL_NONE)
+			continue;
+		old = marks_find(r, guid);
+		*(old ? old : &r->marks[n++]) = m;
 	}
-	qsort(marks, n, sizeof(*marks), marks_compare_guids);
-	dl_marks_drop(r);
-	r->marks = marks;
+	marks_sort(r, n);
+}
+
+void dl_marks_settle(struct dl_engine *e)
+{
+	bool known = e->in_force && !e->osm->subn.first_time_master_sweep;
+	struct dl_recall *r = &e->recall;
+	uint32_t n = 0;
+
+	if (e->osm->subn.first_time_master_sweep)
+		dl_marks_disown(e);
+	for (uint32_t i = 0; i < r->nmarks; i++)
+		if (!known ||
+		    (r->marks[i].grant.site != DL_NONE &&
+		     dl_fabric_find_guid(e->in_force->fabric, r->marks[i].guid) == DL_NONE))
+			r->marks[n++] = r->marks[i];
 	r->nmarks = n;
+}
+
+void dl_marks_disown(struct dl_engine *e)
+{
+	struct dl_recall *r = &e->recall;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < r->nmarks; i++)
+		if (r->marks[i].grant.site == DL_NONE)
+			r->marks[n++] = r->marks[i];
+	r->nmarks = n;
+}
+
+struct dl_torus_mark dl_marks_granted(const struct dl_engine *e, uint64_t guid)
+{
+	const struct dl_recall_mark *m = marks_find(&e->recall, guid);
+
+	return m ? m->grant : (struct dl_torus_mark){ .site = DL_NONE };
 }
 
 /* The tables in force by which this subnet manager knows coordinates; or NULL. */
@@ -137,7 +219,8 @@ static struct dl_torus_mark marks_recall(const struct dl_engine *e, const struct
 					 uint64_t guid, bool *news)
 {
 	const struct dl_torus *t = in_force ? in_force->torus : NULL;
-	struct dl_torus_mark m = marks_find(&e->recall, guid);
+	const struct dl_recall_mark *kept = marks_find(&e->recall, guid);
+	struct dl_torus_mark m = kept ? kept->mark : (struct dl_torus_mark){ .site = DL_NONE };
 	uint32_t node = t ? dl_fabric_find_guid(t->fabric, guid) : DL_NONE;
 
 	if (node != DL_NONE)
@@ -151,12 +234,19 @@ static struct dl_torus_mark marks_recall(const struct dl_engine *e, const struct
 	return m;
 }
 
+bool dl_marks_exist(const struct dl_engine *e)
+{
+	return e->recall.nmarks || marks_in_force(e);
+}
+
 bool dl_marks_know(const struct dl_engine *e, uint64_t guid)
 {
 	const struct dl_sweep *in_force = marks_in_force(e);
 	bool news = false;
 
 	if (in_force && dl_fabric_find_guid(in_force->fabric, guid) != DL_NONE)
+		return true;
+	if (dl_marks_granted(e, guid).site != DL_NONE)
 		return true;
 	if (in_force && in_force->provisional)
 		return false;

@@ -27,7 +27,29 @@ bool dl_marks_ask(struct dl_engine *e, osm_switch_t *sw, bool anew);
 void dl_marks_keep(struct dl_engine *e);
 void dl_marks_drop(struct dl_recall *r);
 
-/* Do the tables in force hold a switch, with a place or without, or is there a mark that fits? */
+/* Remember the places and SLs of switches that a sweep has and the `next` (may be NULL) not. */
+void dl_marks_remember(struct dl_engine *e, const struct dl_sweep *gone,
+		       const struct dl_sweep *next);
+
+/* A sweep begins: what the tables in force tell is not kept twice. */
+void dl_marks_settle(struct dl_engine *e);
+
+/* Somebody else grants SLs from now on: forget what was remembered. */
+void dl_marks_disown(struct dl_engine *e);
+
+/*
+ * By which coordinates were SLs granted to a switch that has left the tables in force?  The
+ * site is that of its attachment; DL_NONE: it has not.
+ */
+struct dl_torus_mark dl_marks_granted(const struct dl_engine *e, uint64_t guid);
+
+/* Is there any mark, or are there tables in force by which coordinates are known? */
+bool dl_marks_exist(const struct dl_engine *e);
+
+/*
+ * Do the tables in force hold a switch, with a place or without, or did they, or is there a
+ * mark that fits?
+ */
 bool dl_marks_know(const struct dl_engine *e, uint64_t guid);
 
 /*

@@ -48,6 +48,7 @@
 #include "engine.h"
 #include "log.h"
 #include "maps.h"
+#include "marks.h"
 #include "phases_look.h"
 #include "phases_plan.h"
 #include "phases_report.h"
@@ -239,6 +240,7 @@ void dl_phases_abandon(struct dl_engine *e)
 	}
 	if (p->origin == DL_PHASES_FROM_FORCE)
 		known = dl_phases_keep_mixture(e, p);
+	dl_marks_remember(e, e->in_force, p->origin == DL_PHASES_FROM_FORCE ? p->from : NULL);
 	dl_sweep_free(e->in_force);
 	e->in_force = NULL;
 	if (p->origin == DL_PHASES_FROM_FORCE) {

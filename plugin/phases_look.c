@@ -227,7 +227,7 @@ static bool is_place_lost(const struct dl_engine *e, const struct dl_sweep *next
 static bool is_place_new(const struct dl_engine *e, const struct dl_sweep *next, uint32_t s,
 			 const osm_switch_t *sw)
 {
-	return next->torus->sw_site[s] != DL_NONE && e->recall.nmarks && dl_recall_top(sw) &&
+	return next->torus->sw_site[s] != DL_NONE && dl_marks_exist(e) && dl_recall_top(sw) &&
 	       !dl_marks_know(e, dl_fabric_switch_node(next->fabric, s)->guid);
 }
 

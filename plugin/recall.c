@@ -591,8 +591,7 @@ void dl_recall_ask(struct dl_engine *e)
 	recall_forget_all_maps(e);
 	e->recall.set_up_before = false;
 	recall_clear(&e->recall);
-	if (e->in_force && !e->osm->subn.first_time_master_sweep)
-		dl_marks_drop(&e->recall);
+	dl_marks_settle(e);
 	if (!wait_for_pending_transactions)
 		return;
 	if (e->osm->subn.sm_state == IB_SMINFO_STATE_MASTER &&

@@ -27,7 +27,7 @@ struct dl_recall {
 	struct dl_osm_names silent; /* of which not all have been */
 	struct dl_recall_groups *groups;
 	uint32_t ngroups;
-	struct dl_recall_mark *marks; /* by GUID; of switches that tables in force do not hold */
+	struct dl_recall_mark *marks; /* by GUID; of switches that are not in force */
 	uint32_t nmarks;
 	unsigned int forced; /* OpenSM's need_update, while it is set aside */
 };

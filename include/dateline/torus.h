@@ -64,6 +64,9 @@ static inline void dl_torus_site_coord(const struct dl_torus_grid *g, uint32_t s
 	c[2] = site / g->radix[0] / g->radix[1];
 }
 
+/* The same radices, and open in the same dimensions? */
+bool dl_torus_same_grid(const struct dl_torus_grid *a, const struct dl_torus_grid *b);
+
 /*
  * The neighbouring site in a direction, or DL_NONE past the end of a mesh and
  * in a dimension that is absent (radix 1).

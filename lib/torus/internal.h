@@ -41,8 +41,6 @@ struct dl_torus_shown dl_torus_show_port(const struct dl_fabric *f, uint32_t por
 struct dl_torus_shown dl_torus_show_site(const struct dl_torus_grid *g, uint32_t site);
 struct dl_torus_shown dl_torus_show_grid(const struct dl_torus_grid *g);
 
-bool dl_torus_same_grid(const struct dl_torus_grid *a, const struct dl_torus_grid *b);
-
 /* ---- the graph of switches (graph.c) ---------------------------------------- */
 
 /* The distinct neighbours of switch s: list[first[s]] to list[first[s + 1]]. */

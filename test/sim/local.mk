@@ -28,6 +28,7 @@ EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/si
 	test/sim/scripts/one_mark_missing.events test/sim/scripts/only_way.events \
 	test/sim/scripts/out_of_use.events test/sim/scripts/past_failed_cable.events \
 	test/sim/scripts/paths_of_before.events \
+	test/sim/scripts/place_of_the_dead.events \
 	test/sim/scripts/power_fails.events \
 	test/sim/scripts/power_fails_at_start.events \
 	test/sim/scripts/power_fails_in_a_drain.events \

@@ -63,7 +63,7 @@ int dl_marks_torus(const struct dl_engine *e, struct dl_arena *arena, const stru
 
 /*
  * LIDs have come behind the highest one: clear what switches hold for these.  OpenSM's lock
- * is held.  Whether there are writes to wait for.
+ * is held.  Returns whether there are writes to wait for.
  */
 bool dl_marks_clear(struct dl_engine *e);
 

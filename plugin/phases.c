@@ -633,9 +633,7 @@ static bool phases_run(struct dl_engine *e, bool rerouted)
 		err = phases_open(e, p);
 	if (err == -EINTR || err == -EPROTO || dl_phases_look_at_links(e, p))
 		return false;
-	if (!err && !unproven)
-		e->recall.astray = dl_phases_confirm_paths(e) != 0;
-	if (!err && !unproven && e->recall.astray) {
+	if (!err && !unproven && dl_phases_confirm_paths(e)) {
 		dl_phases_report_unproven(e, ASTRAY, "a switch does not answer");
 		e->next_sweep = DL_NEXT_AT_ONCE;
 		unproven = true;

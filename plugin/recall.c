@@ -7,8 +7,9 @@
  * They are read between discovery and routing, without OpenSM's lock, which the
  * thread that takes the answers needs, and stored where OpenSM keeps what it
  * knows of switches.  Only switches that have been set up before are asked: those
- * with a LinearFDBTop that this sweep has seen.  Others may have a multicast table where
- * writes have gone astray.
+ * with a LinearFDBTop that this sweep has seen.  Others may have a multicast table, as a
+ * write of LinearFDBTop can get lost, or one that was meant for another switch come here;
+ * their forwarding tables are cleared (dl_marks_clear()).
  *
  * Tables.  All forwarding entries up to LinearFDBTop, block by block; the
  * SL-to-VL maps of ports with cables; and for these ports all multicast blocks of
@@ -228,15 +229,14 @@ static bool recall_has_maps(const osm_switch_t *sw, uint32_t in)
  * Multicast blocks of a switch that may be in use: also of one that has never been set up,
  * where it may have been given what was meant for another.
  */
-static uint32_t mft_blocks(const struct dl_engine *e, const osm_switch_t *sw)
+static uint32_t mft_blocks(const osm_switch_t *sw)
 {
-	bool written = e->recall.astray ? sw->p_node->discovery_count : dl_recall_top(sw);
 	uint32_t all = osm_switch_get_mcast_tbl_ptr(sw)->max_block + 1u;
 	uint32_t top = cl_ntoh16(sw->switch_info.mcast_top), used;
 
 	/* A switch may claim more than there are MLIDs. */
 	all = all < MOST_MFT_BLOCKS ? all : MOST_MFT_BLOCKS;
-	if (!written || !osm_switch_supports_mcast(sw))
+	if (!sw->p_node->discovery_count || !osm_switch_supports_mcast(sw))
 		return 0;
 	if (!(port0_of(sw)->port_info.capability_mask & IB_PORT_CAP_HAS_MCAST_FDB_TOP) || !top)
 		return all;
@@ -260,7 +260,7 @@ static bool recall_ask_groups(struct dl_engine *e, osm_switch_t *sw, uint32_t k,
 	osm_mcast_tbl_t *t = osm_switch_get_mcast_tbl_ptr(sw);
 	osm_madw_context_t context = { .mft_context.node_guid =
 					       osm_node_get_node_guid(sw->p_node) };
-	uint32_t blocks = mft_blocks(e, sw);
+	uint32_t blocks = mft_blocks(sw);
 
 	context.mft_context.set_method = FALSE;
 	if (k > blocks ||

@@ -23,7 +23,6 @@ struct dl_recall_mark;
 struct dl_recall {
 	bool set_up_before;	    /* did they hold tables? */
 	bool known;		    /* ... and have all been read? */
-	bool astray;		    /* did a switch get what was meant for another? */
 	struct dl_osm_names silent; /* of which not all have been */
 	struct dl_recall_groups *groups;
 	uint32_t ngroups;

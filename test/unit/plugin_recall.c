@@ -269,6 +269,43 @@ static void groups_that_switches_held(void **state)
 	osm_fixture_free(x);
 }
 
+static unsigned int empty_at_first; /* after the first block: has switch 4 no entry? */
+
+static void look_at_first_block(struct osm_fixture *x)
+{
+	const struct osm_fixture_switch *hw = &x->switches[4];
+
+	if (x->blocks != 1)
+		return;
+	empty_at_first = 1;
+	for (unsigned int lid = 1; lid < OSM_FIXTURE_LIDS; lid++)
+		empty_at_first &= hw->lft[lid] == OSM_NO_PATH;
+}
+
+/*
+ * The write of a switch's LinearFDBTop got lost, those of its tables did not: entries are
+ * cleared before the top rises, and groups are known.
+ */
+static void tables_without_a_top(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(5, 3, NULL);
+	struct dl_tables_masks none = { .nswitches = 15 };
+
+	(void)state;
+	assert_true(osm_fixture_sweep(x));
+	x->switches[4].top = 0;
+	x->switches[4].groups[9] = 1u << 2 | 1u << 4;
+	/* No mark: it is behind the top. */
+	memset(x->switches[4].lft + 31, OSM_NO_PATH, OSM_FIXTURE_LIDS - 31);
+	osm_fixture_restart(x, NULL);
+	x->watch = look_at_first_block;
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(empty_at_first, 1);
+	assert_false(dl_recall_groups_fit(x->engine, x->engine->in_force->fabric, &none));
+	assert_true(osm_fixture_delivers(x));
+	osm_fixture_free(x);
+}
+
 /* A start waits unless groups have members and reach them: nothing has been closed then. */
 static void groups_that_reach_their_members(void **state)
 {
@@ -342,6 +379,7 @@ int main(void)
 		cmocka_unit_test(another_subnet_manager),
 		cmocka_unit_test(a_switch_that_dies_while_it_is_read),
 		cmocka_unit_test(groups_that_switches_held),
+		cmocka_unit_test(tables_without_a_top),
 		cmocka_unit_test(groups_that_reach_their_members),
 		cmocka_unit_test(a_multicast_table_that_is_claimed),
 		cmocka_unit_test(maps_that_opensm_knows),

@@ -37,7 +37,8 @@ EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/si
 	test/sim/scripts/several_lids.events test/sim/scripts/shrinks.events \
 	test/sim/scripts/silent_for_long.events \
 	test/sim/scripts/start_under_loss.events test/sim/scripts/swapped_cables.events \
-	test/sim/scripts/switch_returns.events test/sim/scripts/takeover.events \
+	test/sim/scripts/switch_returns.events test/sim/scripts/tables_without_a_top.events \
+	test/sim/scripts/takeover.events \
 	test/sim/scripts/takeover_in_another_mode.events \
 	test/sim/scripts/top_rises_at_start.events \
 	test/sim/scripts/top_rises_when_refused.events \

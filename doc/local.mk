@@ -7,9 +7,11 @@ dist_doc_DATA = doc/tutorial.md doc/rules.md doc/architecture.md \
 check_PROGRAMS += doc/examples/emulate-latency doc/examples/route-and-verify
 doc_examples_emulate_latency_SOURCES = doc/examples/emulate-latency.c
 doc_examples_emulate_latency_CPPFLAGS = -I$(srcdir)/include
-doc_examples_emulate_latency_LDADD = libdateline.la
+doc_examples_emulate_latency_LDADD = libdateline.so.0
+doc_examples_emulate_latency_LDFLAGS = $(RUN_HERE)
 doc_examples_route_and_verify_SOURCES = doc/examples/route-and-verify.c
 doc_examples_route_and_verify_CPPFLAGS = -I$(srcdir)/include
-doc_examples_route_and_verify_LDADD = libdateline.la
+doc_examples_route_and_verify_LDADD = libdateline.so.0
+doc_examples_route_and_verify_LDFLAGS = $(RUN_HERE)
 dist_examples_DATA += doc/examples/emulate-latency.c \
 	doc/examples/route-and-verify.c

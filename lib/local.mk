@@ -4,14 +4,13 @@
 # libdlread: readers of files and makers of fabrics, which it does not need.
 #
 # What the library calls of its own is its own: no detour through a table.
-LIB_CFLAGS = $(AM_CFLAGS) -fno-semantic-interposition
-noinst_LTLIBRARIES += libdlroute.la libdlread.la
-libdlroute_la_SOURCES =
-libdlroute_la_CFLAGS = $(LIB_CFLAGS) $(ZSTD_CFLAGS)
-libdlroute_la_LIBADD = $(ZSTD_LIBS)
-libdlread_la_SOURCES =
-libdlread_la_CFLAGS = $(LIB_CFLAGS) $(YAML_CFLAGS) $(ZSTD_CFLAGS)
-libdlread_la_LIBADD = $(YAML_LIBS) $(ZSTD_LIBS)
+LIB_CFLAGS = $(AM_CFLAGS) -fPIC -fno-semantic-interposition
+noinst_LIBRARIES += libdlroute.a libdlread.a
+libdlroute_a_SOURCES =
+libdlroute_a_CFLAGS = $(LIB_CFLAGS) $(ZSTD_CFLAGS)
+libdlread_a_SOURCES =
+libdlread_a_CFLAGS = $(LIB_CFLAGS) $(YAML_CFLAGS) $(ZSTD_CFLAGS)
+READ_LIBS = $(YAML_LIBS) $(ZSTD_LIBS)
 include lib/base/local.mk
 include lib/fabric/local.mk
 include lib/torus/local.mk
@@ -23,8 +22,10 @@ include lib/live/local.mk
 include lib/link/local.mk
 include lib/emu/local.mk
 
-# libdateline: the whole library, which the command links, too.
-lib_LTLIBRARIES += libdateline.la
+# libdateline: the whole library.  Linked as a program is, which `make install` knows how to
+# install, under its version; programs of the build tree find it by the name that they ask for.
+shareddir = $(libdir)
+shared_PROGRAMS = libdateline.so.0.0.0
 include_HEADERS += include/dateline.h
 roomsdir = $(includedir)/dateline
 rooms_HEADERS = \
@@ -41,11 +42,23 @@ rooms_HEADERS = \
 	include/dateline/torus.h \
 	include/dateline/transition.h \
 	include/dateline/verify.h
-libdateline_la_SOURCES =
-libdateline_la_LIBADD = libdllink.la libdllive.la libdlread.la libdlroute.la -lm
-libdateline_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -Wl,-Bsymbolic-functions \
-	-Wl,--version-script=$(srcdir)/lib/dateline.map
-EXTRA_libdateline_la_DEPENDENCIES = $(srcdir)/lib/dateline.map
+WHOLE_LIBRARY = libdllink.a libdllive.a libdlread.a libdlroute.a
+libdateline_so_0_0_0_SOURCES =
+libdateline_so_0_0_0_LDADD = $(LIVE_LIBS) $(READ_LIBS) -lm
+libdateline_so_0_0_0_DEPENDENCIES = $(WHOLE_LIBRARY) $(srcdir)/lib/dateline.map
+libdateline_so_0_0_0_LDFLAGS = $(AM_LDFLAGS) -shared -Wl,-soname,libdateline.so.0 \
+	-Wl,-Bsymbolic-functions -Wl,--version-script=$(srcdir)/lib/dateline.map \
+	-Wl,--whole-archive $(WHOLE_LIBRARY) -Wl,--no-whole-archive
 EXTRA_DIST += lib/dateline.map
+libdateline.so.0: libdateline.so.0.0.0
+	$(AM_V_at)ln -sf libdateline.so.0.0.0 $@
+CLEANFILES += libdateline.so.0
+RUN_HERE = $(AM_LDFLAGS) -Wl,-rpath,$(abs_builddir)
+
+install-exec-hook:
+	cd "$(DESTDIR)$(libdir)" && ln -sf libdateline.so.0.0.0 libdateline.so.0 && \
+		ln -sf libdateline.so.0 libdateline.so
+uninstall-hook:
+	cd "$(DESTDIR)$(libdir)" && rm -f libdateline.so libdateline.so.0
 pkgconfigdir = $(libdir)/pkgconfig
 nodist_pkgconfig_DATA = lib/libdateline.pc

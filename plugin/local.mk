@@ -1,7 +1,7 @@
 # The routing engine that OpenSM loads.  What it calls of OpenSM is there once
 # opensm has loaded it, so that it links nothing of its own but the C library.
-lib_LTLIBRARIES += plugin/libosmdateline.la
-plugin_libosmdateline_la_SOURCES = \
+shared_PROGRAMS += plugin/libosmdateline.so
+plugin_libosmdateline_so_SOURCES = \
 	plugin/plugin.c plugin/opensm.h \
 	plugin/options.c plugin/options.h \
 	plugin/avoid.c plugin/avoid.h \
@@ -26,9 +26,10 @@ plugin_libosmdateline_la_SOURCES = \
 	plugin/maps.c plugin/maps.h \
 	plugin/qos.c plugin/qos.h \
 	plugin/dump_dir.c plugin/dump_dir.h
-plugin_libosmdateline_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
-plugin_libosmdateline_la_LIBADD = libdlroute.la
-plugin_libosmdateline_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
+plugin_libosmdateline_so_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
+plugin_libosmdateline_so_CFLAGS = $(AM_CFLAGS) -fPIC
+plugin_libosmdateline_so_LDADD = libdlroute.a $(ZSTD_LIBS)
+plugin_libosmdateline_so_LDFLAGS = $(AM_LDFLAGS) -shared \
 	-Wl,--version-script=$(srcdir)/plugin/plugin.map
-EXTRA_plugin_libosmdateline_la_DEPENDENCIES = $(srcdir)/plugin/plugin.map
+EXTRA_plugin_libosmdateline_so_DEPENDENCIES = $(srcdir)/plugin/plugin.map
 EXTRA_DIST += plugin/plugin.map

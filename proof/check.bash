@@ -103,8 +103,7 @@ cited() {
 
 # ---- the checker ------------------------------------------------------------
 
-. "$HERE/../test/command.bash"
-command_of "$BUILD"
+dateline=$BUILD/dateline
 DATELINE=$dateline
 CHECKER=$BUILD/contrib/check/dateline-check
 

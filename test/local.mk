@@ -1,6 +1,6 @@
 # check.bash compares the code with it.
 EXTRA_DIST += .clang-format .clang-tidy test/schemas.py test/tidy.bash test/tidy.argued \
-	test/mutate.bash test/races.bash test/command.bash
+	test/mutate.bash test/races.bash
 
 # As in the check, which runs it beside other tests.
 .PHONY: tidy
@@ -26,9 +26,12 @@ endif
 AM_TESTS_ENVIRONMENT = DATELINE_SHARE=$${DATELINE_SHARE:-$(TEST_SHARE)}; \
 	export DATELINE_SHARE;
 
+# What is preloaded into other programs.
+preloaded_cflags = $(AM_CFLAGS) -fPIC
+preloaded_ldflags = $(AM_LDFLAGS) -shared
+
 # Those that take longest first: no processor waits for the last one.
 UNIT_TESTS =
-check_LTLIBRARIES =
 include test/slow/local.mk
 include test/model/local.mk
 include test/sim/local.mk

@@ -91,7 +91,7 @@ changed() {
 code() {
 	local object
 
-	object=$(find "$tree/build/${1%/*}" -name "*_la-$(basename "${1%.c}").o" | sort | head -n 1)
+	object=$(find "$tree/build/${1%/*}" -name "libdl*_a-$(basename "${1%.c}").o" -o -name "lib*_so-$(basename "${1%.c}").o" | sort | head -n 1)
 	objdump -d -r --no-show-raw-insn "$object" | tail -n +4
 }
 
@@ -128,8 +128,8 @@ try() {
 
 	before=$(code "$2")
 	changed "$2" "$3" "$4" "$5"
-	if ! make -C "$tree/build" -s WERROR= libdlroute.la libdlread.la libdllink.la \
-		plugin/libosmdateline.la test/unit/libosmfixture.la >"$work/log" 2>&1 ||
+	if ! make -C "$tree/build" -s WERROR= libdlroute.a libdlread.a libdllink.a \
+		plugin/libosmdateline.so test/unit/libosmfixture.a >"$work/log" 2>&1 ||
 		[[ $(code "$2") == "$before" ]]; then
 		cp "$top/$2" "$tree/$2"
 		return
@@ -146,15 +146,15 @@ tar -C "$top" --exclude=.git --exclude=./build -cf - . | tar -C "$tree" -xf -
 tar -C "$build" --exclude=./{sanitize,mpi,races,package,proof,check-logs} -cf - . |
 	tar -C "$tree/build" -xf -
 # configure was called by its whole path: make would build what is there.
-sed -i "s#$top\>#$tree#g" "$tree/build/"{Makefile,libtool,config.status}
+sed -i "s#$top\>#$tree#g" "$tree/build/"{Makefile,config.status}
 all=$({ make -C "$tree/build" -s -p -n Makefile 2>/dev/null || :; } | sed -n 's/^UNIT_TESTS = //p' |
 	tr ' ' '\n' | sed -n 's|^test/unit/||p' | grep -v races)
-nice make -C "$tree/build" -s -j"$(nproc)" all test/unit/libosmfixture.la test/unit/libfixtures.la \
+nice make -C "$tree/build" -s -j"$(nproc)" all test/unit/libosmfixture.a test/unit/libfixtures.a \
 	>"$work/log" 2>&1 || {
 	cat "$work/log"
 	exit 3
 }
-make -C "$tree/build" -s test/sim/sim test/sim/sm.la >/dev/null 2>&1 || :
+make -C "$tree/build" -s test/sim/sim test/sim/sm.so >/dev/null 2>&1 || :
 for room; do
 	while IFS=$'\t' read -r file line from to; do
 		try "${room%/*.c}" "$file" "$line" "$from" "$to" </dev/null

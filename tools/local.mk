@@ -83,8 +83,8 @@ dateline_SOURCES += tools/common/campaign_alone.c
 endif
 dateline_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) \
 	$(ZLIB_CFLAGS) $(MPI_CFLAGS)
-dateline_LDADD = libdateline.la $(JANSSON_LIBS) \
-	$(ZLIB_LIBS) $(MPI_LIBS)
+dateline_LDADD = $(WHOLE_LIBRARY) $(LIVE_LIBS) $(READ_LIBS) $(JANSSON_LIBS) \
+	$(ZLIB_LIBS) $(MPI_LIBS) -lm
 
 # The OpenSM that the plugin of this build fits.
 tools/dateline-main.$(OBJEXT): tools/opensm_version.h

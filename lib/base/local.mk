@@ -1,4 +1,4 @@
-libdlroute_la_SOURCES += \
+libdlroute_a_SOURCES += \
 	include/dateline/base.h \
 	lib/base/arena.c \
 	lib/base/array.c \
@@ -11,4 +11,4 @@ libdlroute_la_SOURCES += \
 	lib/base/random.c \
 	lib/base/setting.c \
 	lib/base/text.c
-libdlread_la_SOURCES += lib/base/pool.c lib/base/yaml.c
+libdlread_a_SOURCES += lib/base/pool.c lib/base/yaml.c

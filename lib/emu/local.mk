@@ -1,5 +1,5 @@
 # The emulator.
-libdllink_la_SOURCES += \
+libdllink_a_SOURCES += \
 	include/dateline/emu.h \
 	include/dateline/emu_scenario.h \
 	include/dateline/emu_traffic.h \

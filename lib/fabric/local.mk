@@ -1,4 +1,4 @@
-libdlroute_la_SOURCES += \
+libdlroute_a_SOURCES += \
 	include/dateline/fabric.h \
 	lib/fabric/degrade.c \
 	lib/fabric/fabric.c \
@@ -8,7 +8,7 @@ libdlroute_la_SOURCES += \
 	lib/fabric/netlist_write.c \
 	lib/fabric/part.c \
 	lib/fabric/speed.c
-libdlread_la_SOURCES += \
+libdlread_a_SOURCES += \
 	lib/fabric/index.c \
 	lib/fabric/netlist_line.c \
 	lib/fabric/netlist_read.c \

@@ -1,7 +1,7 @@
 # libdllink: one link, for the emulator and the tool.
-noinst_LTLIBRARIES += libdllink.la
-libdllink_la_CFLAGS = $(LIB_CFLAGS)
-libdllink_la_SOURCES = \
+noinst_LIBRARIES += libdllink.a
+libdllink_a_CFLAGS = $(LIB_CFLAGS)
+libdllink_a_SOURCES = \
 	include/dateline/link.h \
 	lib/link/arbiter.c \
 	lib/link/credit.c \

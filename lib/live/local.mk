@@ -1,8 +1,8 @@
 # The running fabric: apart, because it needs libraries that the plugin, which
 # runs inside a subnet manager, must not load.
-noinst_LTLIBRARIES += libdllive.la
-libdllive_la_CFLAGS = $(LIB_CFLAGS)
-libdllive_la_SOURCES = \
+noinst_LIBRARIES += libdllive.a
+libdllive_a_CFLAGS = $(LIB_CFLAGS)
+libdllive_a_SOURCES = \
 	include/dateline/live.h \
 	lib/live/congestion.c \
 	lib/live/counters.c \
@@ -13,4 +13,4 @@ libdllive_la_SOURCES = \
 	lib/live/paths.c \
 	lib/live/tables.c \
 	lib/live/walk.c
-libdllive_la_LIBADD = -libmad -libumad
+LIVE_LIBS = -libmad -libumad

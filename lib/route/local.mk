@@ -1,4 +1,4 @@
-libdlroute_la_SOURCES += \
+libdlroute_a_SOURCES += \
 	include/dateline/route.h \
 	lib/route/avoid.c \
 	lib/route/check.c \

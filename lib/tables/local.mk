@@ -1,4 +1,4 @@
-libdlroute_la_SOURCES += \
+libdlroute_a_SOURCES += \
 	include/dateline/tables.h \
 	lib/tables/compare.c \
 	lib/tables/internal.h \
@@ -12,7 +12,7 @@ libdlroute_la_SOURCES += \
 	lib/tables/snapshot.c \
 	lib/tables/sum.c \
 	lib/tables/tables.c
-libdlread_la_SOURCES += \
+libdlread_a_SOURCES += \
 	lib/tables/export.c \
 	lib/tables/manifest.c \
 	lib/tables/out.c \

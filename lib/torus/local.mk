@@ -1,4 +1,4 @@
-libdlroute_la_SOURCES += \
+libdlroute_a_SOURCES += \
 	include/dateline/torus.h \
 	lib/torus/changes.c \
 	lib/torus/config.c \
@@ -21,7 +21,7 @@ libdlroute_la_SOURCES += \
 	lib/torus/rooted.c \
 	lib/torus/slow.c \
 	lib/torus/solver.c
-libdlread_la_SOURCES += \
+libdlread_a_SOURCES += \
 	lib/torus/curve.c \
 	lib/torus/generate.c \
 	lib/torus/list_read.c

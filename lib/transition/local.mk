@@ -1,4 +1,4 @@
-libdlroute_la_SOURCES += \
+libdlroute_a_SOURCES += \
 	include/dateline/transition.h \
 	lib/transition/plan.c \
 	lib/transition/history.c \
@@ -12,4 +12,4 @@ libdlroute_la_SOURCES += \
 	lib/transition/waves_plan.c \
 	lib/transition/waves_steps.c \
 	lib/transition/internal.h
-libdlread_la_SOURCES += lib/transition/writes.c
+libdlread_a_SOURCES += lib/transition/writes.c

@@ -1,4 +1,4 @@
-libdlroute_la_SOURCES += \
+libdlroute_a_SOURCES += \
 	include/dateline/verify.h \
 	lib/verify/certificate.c \
 	lib/verify/columns.c \

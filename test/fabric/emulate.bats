@@ -546,7 +546,7 @@ some_ports() {
 		local mask
 
 		alive "$pid" || return 0
-		# Not the shell that libtool puts before it.
+		# No longer the shell that starts it.
 		[[ $(readlink "/proc/$pid/exe") == */dateline ]] || return 1
 		mask=$(awk '/^SigBlk/ { print $2 }' "/proc/$pid/status")
 		((16#${mask:-0} >> 14 & 1))

@@ -9,7 +9,7 @@
 
 load lib.bash
 
-FAULTS=$DL_BUILD/test/fault/.libs/faults.so
+FAULTS=$DL_BUILD/test/fault/faults.so
 
 setup() {
 	[[ -e $FAULTS ]] || skip "sanitizers bring their own allocator"

@@ -41,19 +41,18 @@ PATH=$PATH:/usr/sbin:/sbin
 # The build tree: $DATELINE_BUILD, else build/ beside test/.
 DL_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 DL_BUILD=$(cd "${DATELINE_BUILD:-$DL_TOP/build}" && pwd)
-. "$DL_TOP/test/command.bash"
-command_of "$DL_BUILD"
+dateline=$DL_BUILD/dateline
 DL_DATELINE=$dateline
 # Another OpenSM than the installed one, with a plugin for it: versions.bash.
-DL_PLUGIN=$DL_BUILD/plugin/.libs
+DL_PLUGIN=$DL_BUILD/plugin
 if [[ ${DATELINE_OPENSM:-} ]]; then
-	DL_PLUGIN=$DATELINE_OPENSM/dateline/plugin/.libs:$DATELINE_OPENSM/lib
+	DL_PLUGIN=$DATELINE_OPENSM/dateline/plugin:$DATELINE_OPENSM/lib
 	PATH=$DATELINE_OPENSM/sbin:$DATELINE_OPENSM/bin:$PATH
 fi
 DL_UMAD2SIM=$(printf "%s\n" /usr/lib*/*/umad2sim/libumad2sim.so \
 	/usr/lib*/umad2sim/libumad2sim.so | grep -vF "*" | head -n 1)
-[[ ! -e $DL_BUILD/test/fabric/.libs/late.so ]] ||
-	DL_UMAD2SIM=$DL_BUILD/test/fabric/.libs/late.so:$DL_UMAD2SIM
+[[ ! -e $DL_BUILD/test/fabric/late.so ]] ||
+	DL_UMAD2SIM=$DL_BUILD/test/fabric/late.so:$DL_UMAD2SIM
 
 # How long to wait for anything that should happen, in seconds.
 DL_PATIENCE=${DATELINE_PATIENCE:-120}
@@ -309,7 +308,7 @@ sm_conf() {
 # smps_preloaded: smps.c, to be loaded first, if a variable of it is exported.
 smps_preloaded() {
 	[[ ! ${SMPS_LOG:-}${SMPS_RECORD:-}${SMPS_ALL:-}${SMPS_SICK:-}${SMPS_SILENT:-}${SMPS_PLAIN:-}${SMPS_SPEED:-}${SMPS_LOSS:-}${SMPS_LIES:-}${SMPS_CC:-}${SMPS_STUCK:-} ]] ||
-		echo "$DL_BUILD/test/fabric/.libs/smps.so:"
+		echo "$DL_BUILD/test/fabric/smps.so:"
 }
 
 # sm_start DIR: run OpenSM with DIR/opensm.conf; dumps and caches go to DIR.

@@ -19,8 +19,8 @@ CHECKER = contrib/check/dateline-check
 endif
 
 .PHONY: check-fabric
-check-fabric: all $(CHECKER) test/fabric/join test/fabric/replay test/fabric/smps.la test/fabric/late.la \
-	$(filter test/fault/% test/sim/%,$(check_PROGRAMS) $(check_LTLIBRARIES))
+check-fabric: all $(CHECKER) test/fabric/join test/fabric/replay test/fabric/smps.so test/fabric/late.so \
+	$(filter test/fault/% test/sim/%,$(check_PROGRAMS))
 	DATELINE_BUILD="$(abs_builddir)" bats $(BATS_FLAGS) \
 		$(addprefix $(srcdir)/,$(FABRIC_LONGEST) \
 		$(filter-out $(FABRIC_LONGEST),$(FABRIC_TESTS)))
@@ -33,23 +33,26 @@ test_fabric_join_LDADD = -libmad -libumad
 
 # The same with other versions of OpenSM, built from sources.
 .PHONY: check-versions
-check-versions: all $(CHECKER) test/fabric/join test/fabric/replay test/fabric/smps.la \
-	test/fabric/late.la $(filter test/sim/%,$(check_PROGRAMS) $(check_LTLIBRARIES))
+check-versions: all $(CHECKER) test/fabric/join test/fabric/replay test/fabric/smps.so \
+	test/fabric/late.so $(filter test/sim/%,$(check_PROGRAMS))
 	DATELINE_BUILD="$(abs_builddir)" $(srcdir)/test/fabric/versions.bash
 EXTRA_DIST += test/fabric/versions.bash test/fabric/bench.bash
 
 # Sick parts of a fabric, devices that lie, and counts of SMPs: preloaded into OpenSM.
 FABRIC_TESTS += test/fabric/sick.bats test/fabric/lies.bats test/fabric/takeover.bats \
 	test/fabric/faults.bats test/fabric/drain.bats
-check_LTLIBRARIES += test/fabric/smps.la
-test_fabric_smps_la_SOURCES = test/fabric/smps.c
-test_fabric_smps_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
-test_fabric_smps_la_LIBADD = -libumad
+check_PROGRAMS += test/fabric/smps.so
+test_fabric_smps_so_SOURCES = test/fabric/smps.c
+test_fabric_smps_so_CFLAGS = $(preloaded_cflags)
+test_fabric_smps_so_LDFLAGS = $(preloaded_ldflags)
+test_fabric_smps_so_LDADD = -libumad
 
 # In all clients of the simulator: its own library's mistake with late answers.
-check_LTLIBRARIES += test/fabric/late.la
-test_fabric_late_la_SOURCES = test/fabric/late.c
-test_fabric_late_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+check_PROGRAMS += test/fabric/late.so
+test_fabric_late_so_SOURCES = test/fabric/late.c
+test_fabric_late_so_CFLAGS = $(preloaded_cflags)
+test_fabric_late_so_LDFLAGS = $(preloaded_ldflags)
+test_fabric_late_so_LDADD =
 
 # Beside a subnet manager without plugins.
 FABRIC_TESTS += test/fabric/file_engine.bats
@@ -67,7 +70,8 @@ FABRIC_TESTS += test/fabric/congestion.bats
 # Between two sets of tables.
 FABRIC_TESTS += test/fabric/transition.bats
 check_PROGRAMS += test/fabric/replay
-test_fabric_replay_LDADD = libdateline.la
+test_fabric_replay_LDADD = libdateline.so.0
+test_fabric_replay_LDFLAGS = $(RUN_HERE)
 
 # Paths of packets, and what two snapshots differ in.
 FABRIC_TESTS += test/fabric/path.bats

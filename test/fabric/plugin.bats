@@ -13,7 +13,7 @@ setup() {
 	fabric_init
 	NET=$DL_TOP/conf/torus-6x5.net
 	CONF=$DL_TOP/conf/torus-6x5.conf
-	PLUGIN=$DL_BUILD/plugin/.libs/libosmdateline.so
+	PLUGIN=$DL_BUILD/plugin/libosmdateline.so
 }
 
 # up [KEY=VALUE...]: the 6x5 torus with dateline and nothing to fall back on.
@@ -246,13 +246,13 @@ lid_of() {
 	mkdir -p "$T/include/opensm" "$T/plugin"
 	sed '/define ENABLE_OSM_PERF_MGR /d' /usr/include/infiniband/opensm/osm_config.h \
 		>"$T/include/opensm/osm_config.h"
-	mapfile -t objects < <(find "$DL_BUILD/plugin/.libs" -name "libosmdateline_la-*.o" ! -name "*-plugin.o")
+	mapfile -t objects < <(find "$DL_BUILD/plugin" -name "libosmdateline_so-*.o" ! -name "*-plugin.o")
 	# Loaded into an OpenSM with a performance manager, as one built with it is into one
 	# without.
 	cc -shared -fPIC -std=gnu11 -I"$T/include" -isystem /usr/include/infiniband \
 		-I"$DL_BUILD" -I"$DL_TOP/include" -I"$DL_TOP/lib" -I"$DL_TOP" -o "$T/plugin/libosmdateline.so" \
 		"$DL_TOP/plugin/plugin.c" "${objects[@]}" \
-		"$DL_BUILD/.libs/libdlroute.a" -lzstd -Wl,--version-script="$DL_TOP/plugin/plugin.map"
+		"$DL_BUILD/libdlroute.a" -lzstd -Wl,--version-script="$DL_TOP/plugin/plugin.map"
 	DL_PLUGIN=$T/plugin up_or_minhop
 	grep -q 'ERR DL04: .*such as --disable-perf-mgr' "$T/a/osm.out"
 	logged 'dateline: ' 0

@@ -48,7 +48,7 @@ build_plugin() {
 		cd "$1/dateline"
 		[[ -e Makefile ]] || "$TOP/configure" --quiet \
 			--with-opensm-headers="$1/include"
-		make -s -j "$(nproc)" plugin/libosmdateline.la
+		make -s -j "$(nproc)" plugin/libosmdateline.so
 	) >>"$1.log" 2>&1 || {
 		say "no plugin for $1: see $1.log"
 		return 1
@@ -62,7 +62,7 @@ run_tests() {
 
 	shift
 	bats "$@" || status=1
-	((!WHOLE)) || [[ ! -e $BUILD/test/sim/.libs/sm.so ]] || "$TOP/test/sim/run.bash" || status=1
+	((!WHOLE)) || [[ ! -e $BUILD/test/sim/sm.so ]] || "$TOP/test/sim/run.bash" || status=1
 	return $status
 }
 

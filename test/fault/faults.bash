@@ -11,10 +11,9 @@ set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=$PWD
 drive=$build/test/fault/drive
-faults=$build/test/fault/.libs/faults.so
+faults=$build/test/fault/faults.so
 sites=${DATELINE_FAULT_SITES:-24}
-. "$top/test/command.bash"
-command_of "$build"
+dateline=$build/dateline
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

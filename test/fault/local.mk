@@ -4,9 +4,10 @@ EXTRA_DIST += test/fault/faults.bash
 if !SANITIZERS
 TESTS += test/fault/faults.bash
 check_PROGRAMS += test/fault/drive
-check_LTLIBRARIES += test/fault/faults.la
+check_PROGRAMS += test/fault/faults.so
 endif
 test_fault_drive_LDADD =
-test_fault_faults_la_SOURCES = test/fault/faults.c
-test_fault_faults_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
-test_fault_faults_la_LIBADD = -ldl
+test_fault_faults_so_SOURCES = test/fault/faults.c
+test_fault_faults_so_CFLAGS = $(preloaded_cflags)
+test_fault_faults_so_LDFLAGS = $(preloaded_ldflags)
+test_fault_faults_so_LDADD = -ldl

@@ -9,7 +9,8 @@ CLANG = clang
 FUZZ_FLAGS = -g -O1 -fno-sanitize-recover=all -fsanitize=address,undefined
 
 if SANITIZERS
-fuzzed_libs = libdllive.la libdllink.la libdlread.la libdlroute.la $(JANSSON_LIBS)
+fuzzed_libs = libdllive.a libdllink.a libdlread.a libdlroute.a $(LIVE_LIBS) $(READ_LIBS) \
+	$(JANSSON_LIBS) -lm
 FUZZED_FLAGS =
 else
 fuzzed_libs = $(counted_libs)
@@ -61,7 +62,7 @@ test_fuzz_replay_tools_LDADD = $(fuzzed_libs)
 
 UNIT_TESTS += test/fuzz/replay_live
 test_fuzz_replay_live_SOURCES = test/fuzz/fuzz_live.c $(replayed)
-test_fuzz_replay_live_LDADD = $(fuzzed_libs) $(libdllive_la_LIBADD)
+test_fuzz_replay_live_LDADD = $(fuzzed_libs) $(LIVE_LIBS)
 
 EXTRA_DIST += test/fuzz/corpus test/fuzz/torus_config.dict \
 	test/fuzz/netlist.dict test/fuzz/subnet_lst.dict \
@@ -77,8 +78,8 @@ fuzz: config.h
 		exit 0; \
 	fi; \
 	set -e; \
-	for s in $(libdlroute_la_SOURCES) $(libdlread_la_SOURCES) \
-		$(libdllink_la_SOURCES) $(libdllive_la_SOURCES) \
+	for s in $(libdlroute_a_SOURCES) $(libdlread_a_SOURCES) \
+		$(libdllink_a_SOURCES) $(libdllive_a_SOURCES) \
 		$(fuzzed_tools); do \
 		case $$s in *.c) ;; *) continue;; esac; \
 		o=test/fuzz/found/`echo $$s | tr / _`.o; \
@@ -92,7 +93,7 @@ fuzz: config.h
 		$(CLANG) $(FUZZ_FLAGS),fuzzer -std=gnu11 $(DEFS) $(AM_CPPFLAGS) \
 			-o test/fuzz/fuzz_$$t \
 			$(srcdir)/test/fuzz/fuzz_$$t.c test/fuzz/found/all.a \
-			$(YAML_LIBS) $(ZSTD_LIBS) $(libdllive_la_LIBADD) \
+			$(YAML_LIBS) $(ZSTD_LIBS) $(LIVE_LIBS) \
 			$(JANSSON_LIBS); \
 		dict=$(srcdir)/test/fuzz/$$t.dict; \
 		test -f $$dict && dict=-dict=$$dict || dict=; \

@@ -46,7 +46,7 @@ EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/si
 	test/sim/scripts/two_ports.events test/sim/scripts/two_ports.net
 if SIM
 check_PROGRAMS += test/sim/sim
-check_LTLIBRARIES += test/sim/sm.la
+check_PROGRAMS += test/sim/sm.so
 endif
 test_sim_sim_SOURCES = test/sim/sim.h test/sim/share.h test/sim/judge.h \
 	test/sim/main.c test/sim/events.c test/sim/nodes.c test/sim/agent.c test/sim/carry.c \
@@ -56,19 +56,19 @@ test_sim_sim_SOURCES = test/sim/sim.h test/sim/share.h test/sim/judge.h \
 	test/sim/judge_avoid.c test/sim/judge_verify.c test/sim/judge_desk.c \
 	test/sim/judge_metrics.c test/sim/order.c
 test_sim_sim_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
-test_sim_sim_LDADD = libdlread.la libdlroute.la
-test_sim_sm_la_SOURCES = test/sim/sm.h test/sim/share.h test/sim/sm_turn.c test/sim/sm_threads.c \
+test_sim_sim_LDADD = libdlread.a libdlroute.a $(READ_LIBS) -lm
+test_sim_sm_so_SOURCES = test/sim/sm.h test/sim/share.h test/sim/sm_turn.c test/sim/sm_threads.c \
 	test/sim/sm_time.c test/sim/sm_umad.c test/sim/sm_faults.c
 # No checked variants of printf() and others: their names are taken here.
-test_sim_sm_la_CFLAGS = $(AM_CFLAGS) -U_FORTIFY_SOURCE -fno-builtin
-test_sim_sm_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
-test_sim_sm_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
-test_sim_sm_la_LIBADD = -ldl
+test_sim_sm_so_CFLAGS = $(preloaded_cflags) -U_FORTIFY_SOURCE -fno-builtin
+test_sim_sm_so_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
+test_sim_sm_so_LDFLAGS = $(preloaded_ldflags)
+test_sim_sm_so_LDADD = -ldl
 
 # DATELINE_EVENTS events, drawn from DATELINE_SEED.
 .PHONY: check-sim
 if SIM
-check-sim: all test/sim/sim test/sim/sm.la
+check-sim: all test/sim/sim test/sim/sm.so
 	@DATELINE_BUILD="$(abs_builddir)" $(srcdir)/test/sim/run.bash
 else
 check-sim:

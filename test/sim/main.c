@@ -371,8 +371,8 @@ static void read_options(struct sim_options *o, int argc, char **argv)
 	if (!o->build || !o->dir)
 		sim_die("--build and --dir are needed");
 	if (!o->plugin_dir)
-		o->plugin_dir = join_path(o->build, "plugin/.libs");
-	o->shim = join_path(o->build, "test/sim/.libs/sm.so");
+		o->plugin_dir = join_path(o->build, "plugin");
+	o->shim = join_path(o->build, "test/sim/sm.so");
 	if (!o->sms || o->sms > SIM_MOST_SMS)
 		sim_die("1 to %d subnet managers", SIM_MOST_SMS);
 	o->any_sl = !strcmp(o->engine, "dateline") && !strcmp(o->mode, "any-sl");

@@ -65,7 +65,7 @@ findings() {
 same_plugin() {
 	local so
 
-	for so in plugin/.libs/libosmdateline.so test/sim/.libs/sm.so; do
+	for so in plugin/libosmdateline.so test/sim/sm.so; do
 		cmp -s "$build/$so" "$work/tree/build/$so" || return
 	done
 }
@@ -81,7 +81,7 @@ try() {
 			return 1
 		fi
 	done
-	make -C "$work/tree/build" -s WERROR= plugin/libosmdateline.la test/sim/sm.la \
+	make -C "$work/tree/build" -s WERROR= plugin/libosmdateline.so test/sim/sm.so \
 		>"$work/log" 2>&1 || {
 		cat "$work/log"
 		return 1
@@ -108,7 +108,7 @@ mkdir "$work/tree"
 tar -C "$top" --exclude=.git --exclude=./build -cf - . | tar -C "$work/tree" -xf -
 cp -a "$build" "$work/tree/build"
 # configure was called by its whole path: make would build what is there.
-sed -i "s#$top\>#$work/tree#g" "$work/tree/build/"{Makefile,libtool,config.status}
+sed -i "s#$top\>#$work/tree#g" "$work/tree/build/"{Makefile,config.status}
 found=0 missed=0
 while IFS='|' read -r name file edit kind options; do
 	(($# == 0)) || [[ " $* " == *" $name "* ]] || continue

@@ -16,7 +16,7 @@ EVENTS=${DATELINE_EVENTS:-5000}
 SEED=${DATELINE_SEED:-1}
 # Another OpenSM than the installed one, with a plugin for it: versions.bash.
 OUT=${DATELINE_OPENSM:-$BUILD}/check-sim
-PLUGIN=${DATELINE_OPENSM:+$DATELINE_OPENSM/dateline/plugin/.libs}
+PLUGIN=${DATELINE_OPENSM:+$DATELINE_OPENSM/dateline/plugin}
 OPENSM=$(PATH=${DATELINE_OPENSM:+$DATELINE_OPENSM/sbin:}$PATH:/usr/sbin:/sbin command -v opensm)
 CHUNK=250 # events a run
 

@@ -4,7 +4,7 @@ EXTRA_DIST += test/slow/slow.bash
 if !SANITIZERS
 TESTS += test/slow/slow.bash
 check_PROGRAMS += test/slow/counted
-check_LIBRARIES = test/slow/libcounted.a
+check_LIBRARIES += test/slow/libcounted.a
 endif
 ARFLAGS = cr
 COUNTED_FLAGS = -g0 -O1 -fsanitize-coverage=trace-pc
@@ -14,8 +14,8 @@ test_slow_counted_CPPFLAGS = $(AM_CPPFLAGS)
 test_slow_counted_CFLAGS = $(dateline_CFLAGS) $(COUNTED_FLAGS)
 test_slow_counted_LDADD = $(counted_libs) $(ZLIB_LIBS) $(MPI_LIBS) -lm
 # The fuzz targets learn from it, too, where an input goes (test/fuzz/replay.c).
-test_slow_libcounted_a_SOURCES = $(libdlroute_la_SOURCES) $(libdlread_la_SOURCES) \
-	$(libdllink_la_SOURCES) $(libdllive_la_SOURCES)
+test_slow_libcounted_a_SOURCES = $(libdlroute_a_SOURCES) $(libdlread_a_SOURCES) \
+	$(libdllink_a_SOURCES) $(libdllive_a_SOURCES)
 test_slow_libcounted_a_CFLAGS = $(dateline_CFLAGS) $(COUNTED_FLAGS)
-counted_libs = test/slow/libcounted.a $(libdlread_la_LIBADD) $(libdllive_la_LIBADD) \
+counted_libs = test/slow/libcounted.a $(READ_LIBS) $(LIVE_LIBS) \
 	$(JANSSON_LIBS)

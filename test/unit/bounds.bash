@@ -7,8 +7,7 @@
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-. "$top/test/command.bash"
-command_of "$PWD"
+dateline=$PWD/dateline
 all=('5 3 2' '4 4 4' '8 8 1')
 # The figures are the same in every build.
 ((${DATELINE_SHARE:-1} == 1)) || all=("${all[0]}")

@@ -5,8 +5,7 @@
 # cause; 2 where input cannot be read, or there is nothing in it to look at.
 set -uo pipefail
 
-. "$(dirname "${BASH_SOURCE[0]}")/../command.bash"
-command_of "$PWD"
+dateline=$PWD/dateline
 examples=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../conf/examples" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -7,15 +7,14 @@
 # of the processor, since others may be at work on it.
 set -uo pipefail
 
-. "$(dirname "${BASH_SOURCE[0]}")/../command.bash"
-command_of "$PWD"
+dateline=$PWD/dateline
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 # Hundredths of a second: half a second at most on an idle machine, and busy
 # neighbours double it.  With sanitizers everything takes several times as long.
 runs=0 failed=0 most=200
-[[ $(ldd "$dateline" "${dateline%/*}/.libs/dateline" 2>&1) != *libasan* ]] || most=1000
+[[ $(ldd "$dateline") != *libasan* ]] || most=1000
 
 # used PID FIELD: hundredths of a second of the processor, in user and in system
 # mode: 12 its own, 14 of its children that have ended.

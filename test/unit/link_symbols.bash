@@ -9,8 +9,8 @@ BUILD=${DATELINE_BUILD:-$PWD}
 failed=0
 seen=0
 
-for object in lib/link/.libs/libdllink_la-{arbiter,credit,fcp}.o \
-	lib/emu/.libs/libdllink_la-slarb.o; do
+for object in lib/link/libdllink_a-{arbiter,credit,fcp}.o \
+	lib/emu/libdllink_a-slarb.o; do
 	symbols=$(nm -u "$BUILD/$object" | awk '{ print $2 }') || exit 1
 	seen=$((seen + 1))
 	if grep -xE '(m|c|re)alloc|free|v?f?printf|puts|abort|_?exit' \

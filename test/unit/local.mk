@@ -3,11 +3,11 @@
 # A test is a file test/unit/NAME.c and its name below.  It may call all rooms
 # but live/ and all fixtures; what needs more has lines of its own.
 AM_DEFAULT_SOURCE_EXT = .c
-LDADD = test/unit/libfixtures.la libdllink.la libdlread.la libdlroute.la $(CMOCKA_LIBS) -lm
+LDADD = test/unit/libfixtures.a libdllink.a libdlread.a libdlroute.a $(READ_LIBS) $(CMOCKA_LIBS) -lm
 
 # Fabrics, tables and models that tests share.
-check_LTLIBRARIES += test/unit/libfixtures.la
-test_unit_libfixtures_la_SOURCES = test/unit/random.h test/unit/draw.h test/unit/share.h test/unit/arb_model.h \
+check_LIBRARIES += test/unit/libfixtures.a
+test_unit_libfixtures_a_SOURCES = test/unit/random.h test/unit/draw.h test/unit/share.h test/unit/arb_model.h \
 	test/unit/grid_fabric.c test/unit/grid_fabric.h \
 	test/unit/routed.c test/unit/routed.h \
 	test/unit/fabric_text.c test/unit/fabric_text.h \
@@ -20,7 +20,7 @@ test_unit_libfixtures_la_SOURCES = test/unit/random.h test/unit/draw.h test/unit
 	test/unit/emu_reference_link.c test/unit/emu_reference_node.c \
 	test/unit/emu_reference_retries.c
 # Objects apart from those of the plugin itself.
-test_unit_libfixtures_la_CFLAGS = $(AM_CFLAGS)
+test_unit_libfixtures_a_CFLAGS = $(AM_CFLAGS)
 
 # With igraph as a second opinion on cycles.
 UNIT_TESTS += test/unit/verify test/unit/test_anysl
@@ -41,7 +41,8 @@ UNIT_TESTS += test/unit/test_discover test/unit/test_config test/unit/test_gener
 	test/unit/test_any_fabric test/unit/test_faults test/unit/test_curve test/unit/test_mark
 # The running fabric.
 UNIT_TESTS += test/unit/live_congestion
-test_unit_live_congestion_LDADD = libdllive.la libdlread.la libdlroute.la $(CMOCKA_LIBS)
+test_unit_live_congestion_LDADD = libdllive.a libdlread.a libdlroute.a \
+	$(LIVE_LIBS) $(READ_LIBS) $(CMOCKA_LIBS) -lm
 # Routing.
 UNIT_TESTS += test/unit/test_route test/unit/test_route_figures test/unit/test_damage \
 	test/unit/test_proven test/unit/test_avoid test/unit/test_weigh test/unit/test_carry test/unit/route_check
@@ -74,15 +75,15 @@ test_unit_emu_races_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 test_unit_emu_races_LDFLAGS = -fsanitize=thread
 endif
 # The plugin, with a stand-in for OpenSM.
-check_LTLIBRARIES += test/unit/libosmfixture.la
-test_unit_libosmfixture_la_SOURCES = test/unit/osm_fixture.c test/unit/osm_fixture.h \
+check_LIBRARIES += test/unit/libosmfixture.a
+test_unit_libosmfixture_a_SOURCES = test/unit/osm_fixture.c test/unit/osm_fixture.h \
 	test/unit/osm_functions.c \
-	$(plugin_libosmdateline_la_SOURCES)
-test_unit_libosmfixture_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
+	$(plugin_libosmdateline_so_SOURCES)
+test_unit_libosmfixture_a_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 UNIT_TESTS += test/unit/plugin_engine test/unit/plugin_import test/unit/plugin_sweep test/unit/plugin_states \
 	test/unit/plugin_recall test/unit/plugin_marks test/unit/plugin_mcast test/unit/plugin_metrics test/unit/plugin_phases \
 	test/unit/plugin_qos test/unit/plugin_events test/unit/plugin_avoid
-osm_libs = test/unit/libosmfixture.la $(LDADD) $(ZSTD_LIBS)
+osm_libs = test/unit/libosmfixture.a $(LDADD) $(ZSTD_LIBS)
 test_unit_plugin_engine_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 test_unit_plugin_engine_LDADD = $(osm_libs)
 test_unit_plugin_import_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
@@ -123,7 +124,8 @@ test_unit_test_snapshot_file_LDADD = $(LDADD) $(ZSTD_LIBS)
 # The shared library through its public headers alone.
 UNIT_TESTS += test/unit/library
 test_unit_library_CPPFLAGS = -I$(srcdir)/include
-test_unit_library_LDADD = libdateline.la $(CMOCKA_LIBS)
+test_unit_library_LDADD = libdateline.so.0 $(CMOCKA_LIBS)
+test_unit_library_LDFLAGS = $(RUN_HERE)
 
 # The commands arbitrate and credits, on the documented examples and on damaged
 # files.

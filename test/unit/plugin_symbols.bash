@@ -8,7 +8,7 @@
 set -uo pipefail
 
 BUILD=${DATELINE_BUILD:-$PWD}
-PLUGIN=$BUILD/plugin/.libs/libosmdateline.so
+PLUGIN=$BUILD/plugin/libosmdateline.so
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
@@ -23,7 +23,7 @@ defined() {
 defined "$PLUGIN" >"$work/plugin"
 [[ -s $work/plugin ]] || { echo "FAILED: no symbols in $PLUGIN"; exit 1; }
 for archive in libdlread libdllive libdllink; do
-	nm --defined-only "$BUILD/.libs/$archive.a" 2>/dev/null |
+	nm --defined-only "$BUILD/$archive.a" 2>/dev/null |
 		awk '$2 ~ /^[TDBR]$/ && $3 ~ /^dl_/ { print $3 }' |
 		sort -u >"$work/other"
 	[[ -s $work/other ]] || { echo "FAILED: $archive is empty"; failed=1; }
@@ -33,10 +33,10 @@ for archive in libdlread libdllive libdllink; do
 	fi
 done
 # Archives and objects that start a thread, by name.
-starters=$(nm -A --undefined-only "$BUILD/.libs/libdlroute.a" \
-	"$BUILD"/plugin/.libs/libosmdateline_la-*.o 2>/dev/null |
+starters=$(nm -A --undefined-only "$BUILD/libdlroute.a" \
+	"$BUILD"/plugin/libosmdateline_so-*.o 2>/dev/null |
 	awk -F: '/ (pthread|thrd)_create/ { sub(/.*\//, "", $1); print $1 }')
-[[ $starters == libosmdateline_la-dump_dir.o ]] || {
+[[ $starters == libosmdateline_so-dump_dir.o ]] || {
 	echo "FAILED: threads are started by: ${starters:-nobody}"
 	failed=1
 }

@@ -5,8 +5,7 @@
 # the schemas of the package say.  The tests of the fabric check theirs, too.
 set -uo pipefail
 
-. "$(dirname "${BASH_SOURCE[0]}")/../command.bash"
-command_of "$PWD"
+dateline=$PWD/dateline
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 examples=$top/conf/examples
 python3 -c 'import jsonschema' 2>/dev/null || {

@@ -6,8 +6,7 @@
 # dateline-bench(1) promises of it.
 set -euo pipefail
 
-. "$(dirname "${BASH_SOURCE[0]}")/../command.bash"
-command_of "$PWD"
+dateline=$PWD/dateline
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

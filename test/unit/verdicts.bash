@@ -6,8 +6,7 @@
 # something is missing, and with --sl.
 set -uo pipefail
 
-. "$(dirname "${BASH_SOURCE[0]}")/../command.bash"
-command_of "$PWD"
+dateline=$PWD/dateline
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1

@@ -10,7 +10,6 @@ EXTRA_DIST += \
 	debian/libdateline-dev.install \
 	debian/libdateline0.install \
 	debian/libdateline0.symbols \
-	debian/not-installed \
 	debian/opensm-dateline.README.Debian \
 	debian/opensm-dateline.install \
 	debian/opensm-dateline.lintian-overrides \

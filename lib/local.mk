@@ -24,8 +24,8 @@ include lib/emu/local.mk
 
 # libdateline: the whole library.  Linked as a program is, which `make install` knows how to
 # install, under its version; programs of the build tree find it by the name that they ask for.
-shareddir = $(libdir)
-shared_PROGRAMS = libdateline.so.0.0.0
+execlibdir = $(libdir)
+execlib_PROGRAMS = libdateline.so.0.0.0
 include_HEADERS += include/dateline.h
 roomsdir = $(includedir)/dateline
 rooms_HEADERS = \

@@ -1,6 +1,6 @@
 # The routing engine that OpenSM loads.  What it calls of OpenSM is there once
 # opensm has loaded it, so that it links nothing of its own but the C library.
-shared_PROGRAMS += plugin/libosmdateline.so
+execlib_PROGRAMS += plugin/libosmdateline.so
 plugin_libosmdateline_so_SOURCES = \
 	plugin/plugin.c plugin/opensm.h \
 	plugin/options.c plugin/options.h \

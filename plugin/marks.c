@@ -327,19 +327,19 @@ static void marks_write_block(struct dl_engine *e, osm_switch_t *sw, uint32_t fi
  */
 static bool marks_clear_switch(struct dl_engine *e, osm_switch_t *sw)
 {
-	bool first_time = sw->p_node->discovery_count && !dl_recall_top(sw);
-	uint32_t top = dl_recall_top(sw), new_top = sw->max_lid_ho,
-		 first = first_time ? 0 : (top + 1) / DL_TORUS_MARK_BLOCK;
+	uint32_t top = dl_recall_top(sw), new_top = sw->max_lid_ho;
+	bool empty = !top && sw->p_node->discovery_count && e->recall.set_up_before;
+	uint32_t first = empty ? 0 : (top + 1) / DL_TORUS_MARK_BLOCK;
 	uint8_t entries[DL_TORUS_MARK_BLOCK];
 
-	if (!(top || (first_time && e->recall.set_up_before)) || new_top <= top ||
+	if (!(top || empty) || new_top <= top ||
 	    !dl_recall_reserve(e, sw, (new_top / DL_TORUS_MARK_BLOCK + 1) * DL_TORUS_MARK_BLOCK))
 		return false;
 	for (uint32_t k = first; k <= new_top / DL_TORUS_MARK_BLOCK; k++) {
 		for (uint32_t i = 0; i < DL_TORUS_MARK_BLOCK; i++) {
 			uint32_t lid = k * DL_TORUS_MARK_BLOCK + i;
 
-			entries[i] = lid > top || first_time ? OSM_NO_PATH : sw->lft[lid];
+			entries[i] = empty || lid > top ? OSM_NO_PATH : sw->lft[lid];
 		}
 		marks_send_block(e, sw, k * DL_TORUS_MARK_BLOCK, entries);
 	}

@@ -39,7 +39,7 @@ tests_of() {
 	lib/link) echo arbiter arbiter_shares credit fcp emu link_cli ;;
 	lib/emu) echo slarb events emu emu_safety emu_shards emu_model programs rewrite traffic \
 		emulate_sweep ;;
-	plugin) echo plugin_{phases,recall,marks,engine,import,sweep,states,mcast,metrics,qos} \
+	plugin) echo plugin_{phases,recall,marks,coordinates,engine,import,sweep,states,mcast,metrics,qos} \
 		plugin_{events,avoid,options} vlarb_configured test_metrics ;;
 	esac
 }

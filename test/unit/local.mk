@@ -81,7 +81,8 @@ test_unit_libosmfixture_a_SOURCES = test/unit/osm_fixture.c test/unit/osm_fixtur
 	$(plugin_libosmdateline_so_SOURCES)
 test_unit_libosmfixture_a_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 UNIT_TESTS += test/unit/plugin_engine test/unit/plugin_import test/unit/plugin_sweep test/unit/plugin_states \
-	test/unit/plugin_recall test/unit/plugin_marks test/unit/plugin_mcast test/unit/plugin_metrics test/unit/plugin_phases \
+	test/unit/plugin_recall test/unit/plugin_marks test/unit/plugin_coordinates \
+	test/unit/plugin_mcast test/unit/plugin_metrics test/unit/plugin_phases \
 	test/unit/plugin_qos test/unit/plugin_events test/unit/plugin_avoid
 osm_libs = test/unit/libosmfixture.a $(LDADD) $(ZSTD_LIBS)
 test_unit_plugin_engine_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
@@ -92,6 +93,8 @@ test_unit_plugin_sweep_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 test_unit_plugin_sweep_LDADD = $(osm_libs)
 test_unit_plugin_states_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 test_unit_plugin_states_LDADD = $(osm_libs)
+test_unit_plugin_coordinates_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
+test_unit_plugin_coordinates_LDADD = $(osm_libs)
 test_unit_plugin_marks_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 test_unit_plugin_marks_LDADD = $(osm_libs)
 test_unit_plugin_recall_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)

@@ -244,6 +244,20 @@ static uint32_t mft_blocks(const osm_switch_t *sw)
 	return used < all ? used : all;
 }
 
+/*
+ * A switch without a top holds nothing, or what has been written from the first block on.  After
+ * a loss of power most are such: more is asked for only if there is something.
+ */
+static bool ends_with_first_block(const osm_switch_t *sw)
+{
+	osm_mcast_tbl_t *t = osm_switch_get_mcast_tbl_ptr(sw);
+	bool any = dl_recall_top(sw);
+
+	for (uint16_t i = 0; i < MFT_BLOCK && !any; i++)
+		any = osm_mcast_tbl_is_any_port(t, IB_LID_MCAST_START_HO + i);
+	return !any;
+}
+
 /* Is there a cable at one of the ports of this position? */
 static bool has_cable(const osm_switch_t *sw, unsigned int position)
 {
@@ -263,7 +277,7 @@ static bool recall_ask_groups(struct dl_engine *e, osm_switch_t *sw, uint32_t k,
 	uint32_t blocks = mft_blocks(sw);
 
 	context.mft_context.set_method = FALSE;
-	if (k > blocks ||
+	if (k > blocks || (k && ends_with_first_block(sw)) ||
 	    (state == RECALL_STAYS_SILENT && dl_recall_top(sw) && !recall_has_block(sw, 0)))
 		return false;
 	if (state == RECALL_SILENT)

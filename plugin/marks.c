@@ -253,6 +253,45 @@ bool dl_marks_know(const struct dl_engine *e, uint64_t guid)
 	return marks_recall(e, in_force, guid, &news).site != DL_NONE;
 }
 
+/* Do most cables of a switch lead to places beside this one?  It may have been moved. */
+static bool marks_fit(const struct dl_torus *t, const struct dl_fabric *f, uint32_t s,
+		      uint32_t site)
+{
+	const struct dl_fabric_node *n = dl_fabric_switch_node(f, s);
+	unsigned int beside = 0, elsewhere = 0;
+
+	for (uint32_t p = n->first_port + 1; p <= n->first_port + n->nports; p++) {
+		uint32_t node, far;
+
+		if (!dl_fabric_joins_switches(f, p))
+			continue;
+		node = dl_fabric_find_guid(t->fabric,
+					   f->nodes[f->ports[f->ports[p].peer].node].guid);
+		far = node == DL_NONE ? DL_NONE : t->sw_site[t->fabric->nodes[node].sw];
+		if (far == DL_NONE)
+			continue;
+		if (dl_torus_direction(&t->grid, site, far) < DL_TORUS_DIRS)
+			beside++;
+		else
+			elsewhere++;
+	}
+	return elsewhere <= beside;
+}
+
+/* The mark of a switch of this sweep; `news`: the tables in force do not tell it. */
+static struct dl_torus_mark marks_place(const struct dl_engine *e, const struct dl_sweep *in_force,
+					const struct dl_fabric *f, uint32_t s, bool *news)
+{
+	bool came = false;
+	struct dl_torus_mark m =
+		marks_recall(e, in_force, dl_fabric_switch_node(f, s)->guid, &came);
+
+	if (came && in_force && !marks_fit(in_force->torus, f, s, m.site))
+		m.site = DL_NONE;
+	*news |= came && m.site != DL_NONE;
+	return m;
+}
+
 /* Known to be off the torus is only what the tables in force hold without a place. */
 static void marks_leave_open(struct dl_torus *t, const struct dl_sweep *in_force)
 {
@@ -281,7 +320,7 @@ int dl_marks_torus(const struct dl_engine *e, struct dl_arena *arena, const stru
 	if (!marks)
 		return -ENOMEM;
 	for (uint32_t s = 0; s < f->nswitches; s++) {
-		marks[s] = marks_recall(e, in_force, dl_fabric_switch_node(f, s)->guid, &news);
+		marks[s] = marks_place(e, in_force, f, s, &news);
 		all |= marks[s].site == DL_NONE ? 0 : 1u << marks[s].mode;
 	}
 	if (!news)

@@ -227,14 +227,15 @@ static void a_lost_place_is_said_at_a_start(void **state)
 	}
 }
 
-static void mend_all(struct osm_fixture *x, uint32_t s)
+/* Plug a switch where switch s was at first: the same one, or another. */
+static void plug_at(struct osm_fixture *x, osm_switch_t *near, uint32_t s)
 {
 	const struct dl_fabric *f = x->g.fabric;
 	const struct dl_fabric_node *n = &f->nodes[f->switches[s]];
 
 	for (unsigned int o = 1; o <= n->nports; o++) {
 		const struct dl_fabric_port *far = &f->ports[f->ports[n->first_port + o].peer];
-		osm_switch_t *near = dl_sweep_switch(x->engine, f, s), *beside;
+		osm_switch_t *beside;
 
 		if (!dl_fabric_joins_switches(f, n->first_port + o))
 			continue;
@@ -267,10 +268,34 @@ static void a_leaf_returns_with_a_place(void **state)
 	assert_int_equal(x->engine->in_force->fabric->nswitches, 33);
 	lose_power(osm_fixture_hardware(x, sw));
 	f = x->g.fabric;
-	mend_all(x, f->nodes[dl_fabric_find_guid(f, guid)].sw);
+	plug_at(x, sw, f->nodes[dl_fabric_find_guid(f, guid)].sw);
 	assert_int_equal(osm_fixture_logged(x, "ERR DL27"), 0);
 	assert_true(osm_fixture_sweep(x));
 	assert_int_equal(site_of(x, guid), site);
+	assert_int_equal(osm_fixture_logged(x, "ERR DL27: new coordinates: "), 1);
+	osm_fixture_free(x);
+}
+
+/* A switch goes, and is plugged elsewhere, where another one has gone: its cables say where. */
+static void a_switch_that_is_moved(void **state)
+{
+	struct osm_fixture *x = torus_without_port_order(6);
+	osm_switch_t *moved = osm_fixture_switch(x, 14), *gone = osm_fixture_switch(x, 22);
+	struct osm_fixture_switch *hw = osm_fixture_hardware(x, moved);
+	osm_physp_t *ends[4][2];
+	uint32_t site;
+
+	(void)state;
+	assert_true(osm_fixture_sweep(x));
+	site = x->engine->in_force->torus->sw_site[22];
+	cut_off(x, 6, ends);
+	osm_fixture_drop(x, gone);
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(x->engine->in_force->fabric->nswitches, 28);
+	lose_power(hw);
+	plug_at(x, moved, 22);
+	assert_true(osm_fixture_sweep(x));
+	assert_int_equal(site_of(x, hw->guid), site);
 	assert_int_equal(osm_fixture_logged(x, "ERR DL27: new coordinates: "), 1);
 	osm_fixture_free(x);
 }
@@ -475,6 +500,7 @@ int main(void)
 		cmocka_unit_test(a_wrong_mark_is_no_place),
 		cmocka_unit_test(a_lost_place_is_said_at_a_start),
 		cmocka_unit_test(a_leaf_returns_with_a_place),
+		cmocka_unit_test(a_switch_that_is_moved),
 		cmocka_unit_test(a_place_of_an_unfinished_change),
 		cmocka_unit_test(a_mark_that_is_left_out),
 		cmocka_unit_test(a_place_that_is_new),

@@ -101,6 +101,12 @@ static struct dl_recall_mark *marks_find(const struct dl_recall *r, uint64_t gui
 		       NULL;
 }
 
+/* The tables in force by which this subnet manager knows coordinates; or NULL. */
+static const struct dl_sweep *marks_in_force(const struct dl_engine *e)
+{
+	return e->osm->subn.first_time_master_sweep ? NULL : e->in_force;
+}
+
 /* Room for as many more, which are put behind the others, and sorted when all are there. */
 static bool marks_reserve(struct dl_engine *e, uint32_t more)
 {
@@ -151,6 +157,7 @@ void dl_marks_remember(struct dl_engine *e, const struct dl_sweep *gone,
 		       const struct dl_sweep *next)
 {
 	const struct dl_torus *t = gone->torus;
+	unsigned int mode = dl_marks_mode(e, gone);
 	struct dl_recall *r = &e->recall;
 	uint32_t n = r->nmarks;
 
@@ -158,7 +165,6 @@ void dl_marks_remember(struct dl_engine *e, const struct dl_sweep *gone,
 		return;
 	for (uint32_t s = 0; s < gone->fabric->nswitches; s++) {
 		uint64_t guid = dl_fabric_switch_node(gone->fabric, s)->guid;
-		unsigned int mode = dl_marks_mode(e, gone);
 		struct dl_recall_mark m = {
 			guid,
 			{ t->grid, gone->provisional ? DL_NONE : t->sw_site[s], mode },
@@ -176,16 +182,17 @@ void dl_marks_remember(struct dl_engine *e, const struct dl_sweep *gone,
 
 void dl_marks_settle(struct dl_engine *e)
 {
-	bool known = e->in_force && !e->osm->subn.first_time_master_sweep;
+	const struct dl_sweep *in_force = marks_in_force(e);
 	struct dl_recall *r = &e->recall;
 	uint32_t n = 0;
 
 	if (e->osm->subn.first_time_master_sweep)
 		dl_marks_disown(e);
+	if (!in_force)
+		return;
 	for (uint32_t i = 0; i < r->nmarks; i++)
-		if (!known ||
-		    (r->marks[i].grant.site != DL_NONE &&
-		     dl_fabric_find_guid(e->in_force->fabric, r->marks[i].guid) == DL_NONE))
+		if (r->marks[i].grant.site != DL_NONE &&
+		    dl_fabric_find_guid(in_force->fabric, r->marks[i].guid) == DL_NONE)
 			r->marks[n++] = r->marks[i];
 	r->nmarks = n;
 }
@@ -206,12 +213,6 @@ struct dl_torus_mark dl_marks_granted(const struct dl_engine *e, uint64_t guid)
 	const struct dl_recall_mark *m = marks_find(&e->recall, guid);
 
 	return m ? m->grant : (struct dl_torus_mark){ .site = DL_NONE };
-}
-
-/* The tables in force by which this subnet manager knows coordinates; or NULL. */
-static const struct dl_sweep *marks_in_force(const struct dl_engine *e)
-{
-	return e->osm->subn.first_time_master_sweep ? NULL : e->in_force;
 }
 
 /* What is known of a switch: by the tables in force, or by its mark, if no other one is there. */

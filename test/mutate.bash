@@ -91,7 +91,7 @@ changed() {
 code() {
 	local object
 
-	object=$(find "$tree/build/${1%/*}" -name "libdl*_a-$(basename "${1%.c}").o" -o -name "lib*_so-$(basename "${1%.c}").o" | sort | head -n 1)
+	object=$(find "$tree/build/${1%/*}" -name "lib*-$(basename "${1%.c}").o" | sort | head -n 1)
 	objdump -d -r --no-show-raw-insn "$object" | tail -n +4
 }
 

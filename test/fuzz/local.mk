@@ -62,7 +62,7 @@ test_fuzz_replay_tools_LDADD = $(fuzzed_libs)
 
 UNIT_TESTS += test/fuzz/replay_live
 test_fuzz_replay_live_SOURCES = test/fuzz/fuzz_live.c $(replayed)
-test_fuzz_replay_live_LDADD = $(fuzzed_libs) $(LIVE_LIBS)
+test_fuzz_replay_live_LDADD = $(fuzzed_libs)
 
 EXTRA_DIST += test/fuzz/corpus test/fuzz/torus_config.dict \
 	test/fuzz/netlist.dict test/fuzz/subnet_lst.dict \

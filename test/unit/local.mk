@@ -84,7 +84,7 @@ UNIT_TESTS += test/unit/plugin_engine test/unit/plugin_import test/unit/plugin_s
 	test/unit/plugin_recall test/unit/plugin_marks test/unit/plugin_coordinates \
 	test/unit/plugin_mcast test/unit/plugin_metrics test/unit/plugin_phases \
 	test/unit/plugin_qos test/unit/plugin_events test/unit/plugin_avoid
-osm_libs = test/unit/libosmfixture.a $(LDADD) $(ZSTD_LIBS)
+osm_libs = test/unit/libosmfixture.a $(LDADD)
 test_unit_plugin_engine_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
 test_unit_plugin_engine_LDADD = $(osm_libs)
 test_unit_plugin_import_CPPFLAGS = $(AM_CPPFLAGS) $(OPENSM_CFLAGS)
@@ -121,7 +121,6 @@ test_unit_test_snapshot_SOURCES = test/unit/test_snapshot.c test/unit/snapshot_f
 test_unit_test_snapshot_file_SOURCES = test/unit/test_snapshot_file.c \
 	test/unit/snapshot_fixture.c test/unit/snapshot_fixture.h
 test_unit_test_snapshot_file_CFLAGS = $(AM_CFLAGS) $(ZSTD_CFLAGS)
-test_unit_test_snapshot_file_LDADD = $(LDADD) $(ZSTD_LIBS)
 
 
 # The shared library through its public headers alone.

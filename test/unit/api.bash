@@ -24,7 +24,7 @@ echo '#include <dateline.h>' >"$work/all.c"
 gcc -I"$top/include" -aux-info "$work/prototypes" -fsyntax-only "$work/all.c"
 grep -F "$top/include/dateline/" "$work/prototypes" | grep -v ' static ' |
 	grep -oE '\<dl_[a-z0-9_]+ \(' | tr -d ' (' | sort -u >"$work/declared"
-nm -D --defined-only libdateline.so.0 | awk '$2 == "T" { print $3 }' |
+nm -D --defined-only libdateline.so.0.0.0 | awk '$2 == "T" { print $3 }' |
 	sed 's/@.*//' | sort -u >"$work/exported"
 [[ -s $work/declared ]]
 diff "$work/declared" "$work/exported" ||
@@ -32,6 +32,6 @@ diff "$work/declared" "$work/exported" ||
 find tools -name 'dateline-*.o' -exec nm -u {} + |
 	awk '$2 ~ /^dl_/ { print $2 }' | sort -u >"$work/called"
 [[ -s $work/called ]]
-nm -D --defined-only libdateline.so.0 | awk '{ print $3 }' | sed 's/@.*//' | sort -u >"$work/all"
+nm -D --defined-only libdateline.so.0.0.0 | awk '{ print $3 }' | sed 's/@.*//' | sort -u >"$work/all"
 ! comm -23 "$work/called" "$work/all" | grep . ||
 	{ echo "the command calls the above, which no public header declares"; exit 1; }

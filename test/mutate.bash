@@ -143,7 +143,7 @@ try() {
 
 mkdir -p "$tree/build"
 tar -C "$top" --exclude=.git --exclude=./build -cf - . | tar -C "$tree" -xf -
-tar -C "$build" --exclude=./{sanitize,mpi,races,package,proof,check-logs} -cf - . |
+tar -C "$build" --exclude=./{sanitize,races,package,proof,check-logs} -cf - . |
 	tar -C "$tree/build" -xf -
 # configure was called by its whole path: make would build what is there.
 sed -i "s#$top\>#$tree#g" "$tree/build/"{Makefile,config.status}

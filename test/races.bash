@@ -14,7 +14,7 @@ mkdir -p "$1/races"
 build=$(cd "$1/races" && pwd)
 compiler=$(sed -n 's/^S\["CC"\]="\(.*\)"$/\1/p' "$1/config.status")
 cd "$build"
-[[ -e Makefile ]] || CC=$compiler "$top/configure" -q --disable-shared \
+[[ -e Makefile ]] || CC=$compiler "$top/configure" -q \
 	CFLAGS='-O1 -g -fsanitize=thread' >configure.log 2>&1 || { cat configure.log && exit 3; }
 make -s -j"$(nproc)" dateline >make.log 2>&1 || { cat make.log && exit 3; }
 export TSAN_OPTIONS=exitcode=66

@@ -86,6 +86,18 @@ dateline_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) \
 dateline_LDADD = $(WHOLE_LIBRARY) $(LIVE_LIBS) $(READ_LIBS) $(JANSSON_LIBS) \
 	$(ZLIB_LIBS) $(MPI_LIBS) -lm
 
+# For tests: the command as `configure --with-mpi` makes it, where Open MPI is installed.
+mpi/dateline: dateline tools/common/campaign_mpi.c
+	@$(MKDIR_P) mpi
+	$(AM_V_CCLD)! flags=`$(PKG_CONFIG) --cflags --libs ompi-c` || \
+		$(CC) $(DEFS) $(AM_CPPFLAGS) $(dateline_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -o $@ \
+		$(filter-out %campaign_alone.$(OBJEXT) %campaign_mpi.$(OBJEXT),$(dateline_OBJECTS)) \
+		$(srcdir)/tools/common/campaign_mpi.c $(dateline_LDADD) $$flags
+clean-local: clean-mpi
+.PHONY: clean-mpi
+clean-mpi:
+	rm -rf mpi
+
 # The OpenSM that the plugin of this build fits.
 tools/dateline-main.$(OBJEXT): tools/opensm_version.h
 tools/opensm_version.h: Makefile

@@ -10,16 +10,16 @@ EXTRA_DIST += bootstrap .ci/run test/check.bash \
 	test/fabric/lib.bash $(FABRIC_TESTS)
 
 # Files run side by side: those that take longest begin first.
-FABRIC_LONGEST = test/fabric/sweeps.bats test/fabric/proven.bats \
-	test/doc/doc.bats test/fabric/emulate.bats test/fabric/plugin.bats \
-	test/fabric/failures.bats
+FABRIC_LONGEST = test/fabric/planned.bats test/fabric/sweeps.bats test/fabric/proven.bats \
+	test/doc/doc.bats test/fabric/builtin.bats test/fabric/migration.bats test/fabric/lies.bats \
+	test/fabric/plugin.bats test/fabric/failures.bats test/fabric/emulate.bats
 
 if OCAML
 CHECKER = contrib/check/dateline-check
 endif
 
 .PHONY: check-fabric
-check-fabric: all $(CHECKER) test/fabric/join test/fabric/replay test/fabric/smps.so test/fabric/late.so \
+check-fabric: all mpi/dateline $(CHECKER) test/fabric/join test/fabric/replay test/fabric/smps.so test/fabric/late.so \
 	$(filter test/fault/% test/sim/%,$(check_PROGRAMS))
 	DATELINE_BUILD="$(abs_builddir)" bats $(BATS_FLAGS) \
 		$(addprefix $(srcdir)/,$(FABRIC_LONGEST) \

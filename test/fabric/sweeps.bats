@@ -67,9 +67,9 @@ lid_of() {
 	# shellcheck disable=SC2086
 	join_group 0 0 $few
 	far=$(lid_of S_4_3_0)
-	pairs "$T/a" CA | some 40 >"$T/pairs"
+	pairs "$T/a" CA | some 15 >"$T/pairs"
 	path_sls <"$T/pairs" >"$T/sls"
-	[[ $(wc -l <"$T/sls") == 40 ]]
+	[[ $(wc -l <"$T/sls") == 15 ]]
 	lfts "$T/a" >"$T/good"
 	cp "$T/good" "$T/first"
 	hardware "$far" 0 1 2 3 4 5 >"$T/far"

@@ -185,8 +185,10 @@ void sim_carry_send(struct sim *sim, struct sim_sm *sm, const struct sim_mad *ma
 	m->run = sm->run;
 	sm->last_sent = sim->now;
 	/* A heavy sweep begins with the adapter itself. */
-	if (is_directed(m) && !smp_of(m)->hop_count && smp_of(m)->attr_id == htobe16(0x11))
+	if (is_directed(m) && !smp_of(m)->hop_count && smp_of(m)->attr_id == htobe16(0x11)) {
+		sm->sweep_before = sm->sweep_at;
 		sm->sweep_at = sim->now;
+	}
 	if (smp_of(m)->method == IB_MAD_METHOD_SET &&
 	    (smp_of(m)->attr_id == htobe16(0x19) || smp_of(m)->attr_id == htobe16(0x1B)))
 		sm->wrote_at = sim->now;

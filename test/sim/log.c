@@ -15,6 +15,7 @@
 #include "sim.h"
 
 #define DOUBTFUL_SLS "path SLs may not be those granted before"
+#define FEWER_VLS "the VLs that its maps use"
 #define WRONG_CABLES "the cables that OpenSM saw"
 #define RIVALS_WITHIN (2 * SIM_SECOND)
 #define MOST_HELD (sizeof(((struct sim_log *)NULL)->held) / sizeof(struct sim_held))
@@ -122,20 +123,17 @@ static bool number_before(const char *line, const char *words, uint64_t *out)
 	return true;
 }
 
-/*
- * Every switch has answered since the sweep began, and nobody else has written, so everything
- * could be known.
- */
-static bool was_undisturbed(const struct sim *sim, const struct sim_sm *sm)
+/* Every switch has answered since then, and nobody else has written, so everything could be known. */
+static bool was_undisturbed(const struct sim *sim, const struct sim_sm *sm, uint64_t since)
 {
 	for (uint32_t i = 0; i < sim->nnodes; i++)
 		if (sim->nodes[i].mute || sim->nodes[i].sick || sim->nodes[i].lie ||
 		    sim->nodes[i].is_keyed)
 			return false;
 	for (uint32_t i = 0; i < sim->nsms; i++)
-		if (&sim->sms[i] != sm && sim->sms[i].wrote_at > sm->sweep_at)
+		if (&sim->sms[i] != sm && sim->sms[i].wrote_at > since)
 			return false;
-	return sim->last_change < sm->sweep_at && sim->disturbed < sm->sweep_at;
+	return sim->last_change < since && sim->disturbed < since;
 }
 
 static void compare_pairs(struct sim *sim, struct sim_sm *sm, const char *line)
@@ -149,7 +147,7 @@ static void compare_pairs(struct sim *sim, struct sim_sm *sm, const char *line)
 	sim->pairs_seen += pairs;
 	sim->pairs_of_adapters += adapters;
 	/* What dies meanwhile, or forwards without an answer, cannot be foreseen, nor a rival. */
-	if (!sim->clean || !was_undisturbed(sim, sm) || has_rivals(sim))
+	if (!sim->clean || !was_undisturbed(sim, sm, sm->sweep_at) || has_rivals(sim))
 		return;
 	sim->compared++;
 	if (said != pairs)
@@ -168,14 +166,21 @@ static void forget_astray(struct sim_sm *sm)
 
 static void read_transition(struct sim *sim, struct sim_sm *sm, const char *line)
 {
+	uint64_t since;
+
 	sim->transitions++;
 	if (strstr(line, "not proven")) {
 		sim->unproven++;
 		sm->unproven = sm->sweep_at;
 		sm->misled = strstr(line, WRONG_CABLES) != NULL;
 		sim->log.admitted = true;
-		/* OpenSM looks along old paths at first, and believes what it sees for a sweep. */
-		if (was_undisturbed(sim, sm) && !strstr(line, DOUBTFUL_SLS) &&
+		/*
+		 * OpenSM looks along old paths at first, and believes what it sees for a sweep.
+		 * Links whose other end claimed fewer VLs get theirs back in one sweep, and
+		 * their maps in the next.
+		 */
+		since = strstr(line, FEWER_VLS) ? sm->sweep_before : sm->sweep_at;
+		if (was_undisturbed(sim, sm, since) && !strstr(line, DOUBTFUL_SLS) &&
 		    (sim->swapped_at < sm->up_before || !strstr(line, WRONG_CABLES)))
 			sim_find(sim, SIM_UNPROVEN, "%s", strstr(line, "transition:"));
 		sim_log_flush(sim, false);
@@ -184,7 +189,7 @@ static void read_transition(struct sim *sim, struct sim_sm *sm, const char *line
 		sim_log_flush(sim, true);
 	}
 	forget_astray(sm);
-	sim->clean = was_undisturbed(sim, sm);
+	sim->clean = was_undisturbed(sim, sm, sm->sweep_at);
 	sim_judge_mark(sim);
 }
 
@@ -220,7 +225,7 @@ void sim_log_line(struct sim *sim, struct sim_sm *sm, const char *line)
 		sm->up_before = sm->last_up;
 		sm->last_up = sim->now;
 		forget_astray(sm);
-		sim->clean = was_undisturbed(sim, sm);
+		sim->clean = was_undisturbed(sim, sm, sm->sweep_at);
 		sim->last_sweep = sm->sweep_at;
 		sim_judge_mark(sim);
 		sim_client_reconnect(sim);

@@ -140,11 +140,11 @@ struct sim_sm {
 	uint32_t node, run;
 	bool any_sl; /* its mode */
 	bool paused;
-	uint64_t sweep_at;			/* when its last heavy sweep began */
-	struct sim_msg *pending;		/* requests without an answer */
-	struct sim_msg *waiting;		/* MADs to be handed over... */
-	uint64_t wake_at;			/* ... then */
-	uint64_t sweeps;			/* SUBNET UP lines */
+	uint64_t sweep_at, sweep_before; /* when its last heavy sweep began, and that before */
+	struct sim_msg *pending;	 /* requests without an answer */
+	struct sim_msg *waiting;	 /* MADs to be handed over... */
+	uint64_t wake_at;		 /* ... then */
+	uint64_t sweeps;		 /* SUBNET UP lines */
 	uint64_t last_sent, last_up, up_before; /* the subnet was up, and the time before */
 	uint64_t wrote_at;			/* entries of tables */
 	uint64_t unproven; /* `sweep_at` of a sweep that the log does not call proven, until the next plan */

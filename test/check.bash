@@ -151,7 +151,7 @@ formatted() {
 # and say why.
 begin_beside() {
 	local programs='test/unit/settings test/unit/test_read test/unit/test_config'
-	local scripts='test/unit/api.bash test/unit/exit_statuses.bash test/unit/schemas.bash'
+	local scripts='test/unit/api.bash test/unit/schemas.bash'
 
 	rm -f "$LOGS/distcheck.status"
 	{

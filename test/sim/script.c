@@ -341,8 +341,9 @@ static void look_for_silence(struct sim *sim)
 {
 	for (uint32_t i = 0; i < sim->nsms; i++)
 		if (sim->sms[i].pid && sim->now - sim->sms[i].last_sent > SILENCE)
-			sim_find(sim, SIM_HUNG, "sm%u sends nothing since %.1f s", i,
-				 (double)(sim->now - sim->sms[i].last_sent) / SIM_SECOND);
+			sim_find(sim, SIM_HUNG, "sm%u sends nothing since %.1f s%s", i,
+				 (double)(sim->now - sim->sms[i].last_sent) / SIM_SECOND,
+				 sim->sms[i].last_up ? "" : ", and was never up since it started");
 }
 
 /* Returns false if it is too early to say. */

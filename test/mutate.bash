@@ -37,8 +37,7 @@ tests_of() {
 	lib/verify) echo verify route_check ;;
 	lib/transition) echo transition interrupted waves ;;
 	lib/link) echo arbiter arbiter_shares credit fcp emu link_cli ;;
-	lib/emu) echo slarb events emu emu_safety emu_shards emu_model programs rewrite traffic \
-		emulate_sweep ;;
+	lib/emu) echo slarb events emu emu_safety emu_shards emu_model programs rewrite traffic ;;
 	plugin) echo plugin_{phases,recall,marks,coordinates,engine,import,sweep,states,mcast,metrics,qos} \
 		plugin_{events,avoid,options} vlarb_configured test_metrics ;;
 	esac
@@ -149,6 +148,10 @@ tar -C "$build" --exclude=./{sanitize,races,package,proof,check-logs} -cf - . |
 sed -i "s#$top\>#$tree#g" "$tree/build/"{Makefile,config.status}
 all=$({ make -C "$tree/build" -s -p -n Makefile 2>/dev/null || :; } | sed -n 's/^UNIT_TESTS = //p' |
 	tr ' ' '\n' | sed -n 's|^test/unit/||p' | grep -v races)
+# A test that cannot be built would seem to notice everything.
+for name in $(for room; do tests_of "$room"; done); do
+	[[ " ${all//$'\n'/ } " == *" $name "* ]] || { echo "mutate: there is no unit test $name"; exit 3; }
+done
 nice make -C "$tree/build" -s -j"$(nproc)" all test/unit/libosmfixture.a test/unit/libfixtures.a \
 	>"$work/log" 2>&1 || {
 	cat "$work/log"

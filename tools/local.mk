@@ -93,10 +93,7 @@ mpi/dateline: dateline tools/common/campaign_mpi.c
 		$(CC) $(DEFS) $(AM_CPPFLAGS) $(dateline_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -o $@ \
 		$(filter-out %campaign_alone.$(OBJEXT) %campaign_mpi.$(OBJEXT),$(dateline_OBJECTS)) \
 		$(srcdir)/tools/common/campaign_mpi.c $(dateline_LDADD) $$flags
-clean-local: clean-mpi
-.PHONY: clean-mpi
-clean-mpi:
-	rm -rf mpi
+CLEANFILES += mpi/dateline
 
 # The OpenSM that the plugin of this build fits.
 tools/dateline-main.$(OBJEXT): tools/opensm_version.h

@@ -126,8 +126,8 @@ few_vls() {
 	agree "$T/live" adapters false
 	snapshot "$T/all"
 	[[ $(verdict "$T/all" mode) == '"proven-balanced"' ]]
-	pairs "$T/snap" CA | awk '$1 != $2' | some 20 | path_sls >"$T/asked"
-	[[ $(wc -l <"$T/asked") == 20 ]]
+	pairs "$T/snap" CA | awk '$1 != $2' | some 60 | path_sls >"$T/asked"
+	[[ $(wc -l <"$T/asked") == 60 ]]
 	psl_of "$T/snap" <"$T/asked" | sort >"$T/asked.psl"
 	[[ -z $(comm -13 <(psls "$T/snap") "$T/asked.psl") ]]
 }

@@ -58,10 +58,10 @@ oracle() {
 check_sls() {
 	local asked=$T/asked
 
-	some 20 <"$1" >"$asked"
+	some 60 <"$1" >"$asked"
 	cut -d ' ' -f 1,2 "$asked" | path_sls >"$T/level0"
 	same "path SLs" "$asked" "$T/level0" || return
-	awk '{ print $1, $2, $3 + 8 }' "$asked" | some 6 | sort >"$T/high"
+	awk '{ print $1, $2, $3 + 8 }' "$asked" | some 15 | sort >"$T/high"
 	path_sls <"$T/high" >"$T/level1"
 	same "path SLs of level 1" "$T/high" "$T/level1"
 }
@@ -94,9 +94,9 @@ unfair() {
 
 check_arbitration() {
 	cables "$1" | awk '$1 == "SW" && $5 == "SW" { print $3, $4 }' |
-		some 10 >"$T/between"
+		some 30 >"$T/between"
 	cables "$1" | awk '$1 != "SW" || $5 != "SW" { print $3, $4 }' |
-		some 4 >"$T/end"
+		some 12 >"$T/end"
 	{
 		arbitration <"$T/between" | sed 's/^/between /'
 		arbitration <"$T/end" | sed 's/^/end /'

@@ -64,13 +64,13 @@ routed_by() {
 # granted: LIDs and SLs as clients see them, of some pairs on both levels.
 granted() {
 	end_ports "$T/sm"
-	pairs "$T/sm" CA | some 15 |
+	pairs "$T/sm" CA | some 40 |
 		awk '{ print; print $1, $2, 8 }' | path_sls
 }
 
 # unchanged WHEN: since torus-2QoS began.
 unchanged() {
-	(($(wc -l <"$T/granted") > 30))
+	(($(wc -l <"$T/granted") > 80))
 	same "LIDs and SLs $1" "$T/granted" <(granted)
 }
 

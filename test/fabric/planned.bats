@@ -188,7 +188,6 @@ clients_ask() {
 		path_sls <"$T/pairs"
 		echo "asked $(date +%T)"
 		sed "/sim_connect: attached/d; s/^/$(date +%T) /" "$T/saquery.err" >&2
-		sleep 0.5
 	done >"$1" 2>"$1.err"
 }
 
@@ -244,7 +243,7 @@ clients_answered() {
 		: >avoid
 		fabric_up "$T/a" dateline "$T/all.net" torus_config="$T/f.torus.conf" \
 			"event_plugin_options=mode=$mode avoid=$T/avoid"
-		pairs "$T/a" CA | some 6 >"$T/pairs"
+		pairs "$T/a" CA | some 12 >"$T/pairs"
 		path_sls <"$T/pairs" >"$T/sls"
 		: >"$T/asking"
 		clients_ask "$T/answers" 3>&- &

@@ -204,9 +204,9 @@ int dl_route_weigh(struct dl_route_pass *p);
 
 /*
  * Share parallel cables out of a switch in proportion to their rates: the port for each
- * of so many targets in turn.
+ * of so many targets in turn.  Whether their rates differ.
  */
-void dl_route_take_turns(const struct dl_route_pass *p, uint32_t sw, const uint8_t *ports,
+bool dl_route_take_turns(const struct dl_route_pass *p, uint32_t sw, const uint8_t *ports,
 			 unsigned int nports, uint8_t *turns, unsigned int n);
 
 /* What is avoided, and cables (by port) that are to be avoided as well (avoid.c). */

@@ -50,7 +50,8 @@ struct unicast {
 	 */
 	uint32_t *lid_site;
 	uint16_t *lid_rank;
-	unsigned int nranks; /* ranks in use, at most NRANKS */
+	unsigned int nranks;  /* ranks in use, at most NRANKS */
+	bool unequal[NCODES]; /* by direction: its cables have turns by LID, not by rank */
 	/*
 	 * By site, and what leads nowhere at nsites: directions, or ports; for
 	 * parity 0, then for parity 1.
@@ -244,9 +245,10 @@ static bool ports_by_rank(struct unicast *u, uint32_t sw)
 		uint32_t n = dl_torus_group_size(u->torus, sw, dir);
 
 		parallel |= n > 1;
-		if (n)
-			dl_route_take_turns(u->pass, sw, dl_torus_group(u->torus, sw, dir), n,
-					    &u->port[dir * NRANKS], u->nranks);
+		u->unequal[dir] = n && dl_route_take_turns(u->pass, sw,
+							   dl_torus_group(u->torus, sw, dir), n,
+							   &u->port[dir * NRANKS],
+							   u->pass->rate ? NRANKS : u->nranks);
 	}
 	return parallel;
 }
@@ -282,6 +284,20 @@ static void gather_parallel(struct unicast *u, uint32_t sw, uint8_t *restrict ro
 		row[lid] = u->port[direction[lid_site[lid]] * NRANKS + lid_rank[lid]];
 }
 
+/* Few ranks lead in one direction: turns from LID to LID keep to the proportion. */
+static void share_unequal(const struct unicast *u, uint8_t *row)
+{
+	const uint8_t *direction = u->spread;
+	uint32_t next[NCODES] = { 0 };
+
+	for (uint32_t lid = 0; lid <= u->tables->top_lid; lid++) {
+		unsigned int dir = direction[u->lid_site[lid]];
+
+		if (u->unequal[dir])
+			row[lid] = u->port[dir * NRANKS + next[dir]++ % NRANKS];
+	}
+}
+
 /* The LIDs that end at this very switch. */
 static void local_lids(struct unicast *u, uint32_t sw, uint8_t *row)
 {
@@ -301,10 +317,12 @@ static void fill_row(struct unicast *u, uint32_t sw)
 {
 	uint8_t *row = u->tables->lft + sw * (size_t)u->tables->stride;
 
-	if (ports_by_rank(u, sw))
+	if (ports_by_rank(u, sw)) {
 		gather_parallel(u, sw, row);
-	else
+		share_unequal(u, row);
+	} else {
 		gather_single(u, sw, row);
+	}
 	local_lids(u, sw, row);
 }
 

@@ -34,12 +34,17 @@
  * sum; or less at all, without a busier buffer, than one that uses slow cables, too.  In no
  * case is a trial used whose busiest channel is busier than those of 1 and 2.
  *
+ * Slow cables that the result leaves out, though a faster one between the same switches is
+ * in use, are then given their share in proportion: those with which no channel is busier
+ * than that limit, and the costs rise by little (SHARE).  So a slow cable among parallel ones
+ * is idle only in fabrics so small or so slow that it would hold up a part of all.
+ *
  * So the result carries at least what the fabric carries without its slow cables, and with
  * all cables alike.  Avoided cables are missing here, too: neither medians nor loads count
  * them.  The result depends on the arguments alone.  A fabric without slow cables is routed
  * at once.  Complexity: that of the routing, without verification, and O(switches x LIDs)
- * for each trial, of which there are at most 2 * (ROUNDS + 4), and as many again for each
- * rate that is slow only beside those above it.
+ * for each trial, of which there are at most 3 * (ROUNDS + 4), and two thirds as many again
+ * for each rate that is slow only beside those above it.
  */
 #include <errno.h>
 #include <math.h>
@@ -52,10 +57,11 @@
 #define EQUAL (1 + 1e-9) /* but for rounding */
 #define GAIN 0.16      /* 0.89 to the power of 16, of the cost without slow cables: they are used */
 #define FIFO_GAIN 0.51 /* 0.92 to the power of 8, of the first sum: ... if that is less, too */
+#define SHARE 1.17 /* 1.02 to the power of 8: what the shares of slow parallel cables may cost */
 
 /* ---- turns --------------------------------------------------------------- */
 
-void dl_route_take_turns(const struct dl_route_pass *p, uint32_t sw, const uint8_t *ports,
+bool dl_route_take_turns(const struct dl_route_pass *p, uint32_t sw, const uint8_t *ports,
 			 unsigned int nports, uint8_t *turns, unsigned int n)
 {
 	const struct dl_fabric *f = p->whole->fabric;
@@ -79,6 +85,7 @@ void dl_route_take_turns(const struct dl_route_pass *p, uint32_t sw, const uint8
 		taken[next]++;
 		turns[k] = ports[next];
 	}
+	return rate && i < nports;
 }
 
 /* ---- trials -------------------------------------------------------------- */
@@ -90,6 +97,7 @@ struct weigh {
 	struct dl_torus_speeds speeds;
 	bool *slow;	    /* by switch * DL_TORUS_DIRS + direction: has the hop a slow cable? */
 	double *load;	    /* ... its load in the last trial */
+	double *channel;    /* of each channel, by its port */
 	double *held;	    /* of each buffer, by the port that sends there */
 	double rest;	    /* the busiest of all other hops */
 	double limit;	    /* no plan with a busier channel is used */
@@ -161,6 +169,7 @@ static void weigh_loads(struct weigh *w, const struct dl_tables_load *load, stru
 		if (!dl_fabric_joins_switches(f, p))
 			continue;
 		channels += weigh_power(here);
+		w->channel[p] = here;
 		plan->load = here > plan->load ? here : plan->load;
 		plan->slow |= w->speeds.slow[p] && load->flows[p];
 		if ((dir == DL_TORUS_DIRS ||
@@ -323,6 +332,84 @@ static int weigh_search(struct weigh *w, struct weigh_plan *best)
 	return err ? err : weigh_search_from(w, &plan, best, false);
 }
 
+/* Is a faster cable between the same two switches in use? */
+static bool weigh_is_beside_faster(const struct weigh *w, const bool *out, uint32_t port)
+{
+	const struct dl_fabric *f = w->torus->fabric;
+	const struct dl_fabric_node *n = &f->nodes[f->ports[port].node];
+
+	for (uint32_t p = n->first_port; p <= n->first_port + n->nports; p++)
+		if (dl_fabric_joins_switches(f, p) && !out[p] &&
+		    dl_fabric_peer_switch(f, p) == dl_fabric_peer_switch(f, port) &&
+		    w->speeds.rate[p] > w->speeds.rate[port])
+			return true;
+	return false;
+}
+
+/*
+ * Of the slow cables that share, put out those that are too busy, and if packets wait too long
+ * in all, the slowest.  Whether there are any.
+ */
+static bool weigh_drop(const struct weigh *w, bool *shares, bool crowded, struct weigh_plan *plan)
+{
+	const struct dl_fabric *f = w->torus->fabric;
+	uint32_t before = plan->nout, slowest = UINT32_MAX;
+
+	for (uint32_t p = 0; p < f->nports; p++)
+		if (shares[p] && w->speeds.rate[p] < slowest)
+			slowest = w->speeds.rate[p];
+	for (uint32_t p = 0; p < f->nports; p++)
+		if (shares[p] && ((crowded && w->speeds.rate[p] == slowest) ||
+				  w->channel[p] > w->limit * EQUAL ||
+				  w->channel[f->ports[p].peer] > w->limit * EQUAL)) {
+			plan->out[plan->nout++] = p;
+			shares[p] = false;
+		}
+	return plan->nout > before;
+}
+
+/*
+ * The best plan, but that slow cables beside faster ones have their share: as many as make no
+ * channel busier than allowed, and let what the fabric carries be the same but for little.
+ */
+static int weigh_share(struct weigh *w, struct weigh_plan *best)
+{
+	const struct dl_fabric *f = w->torus->fabric;
+	bool *out = dl_arena_zalloc(&w->arena, f->nports + 1ul);
+	bool *shares = dl_arena_zalloc(&w->arena, f->nports + 1ul);
+	struct weigh_plan plan = *best;
+	bool more = best->alike;
+	int err = 0;
+
+	plan.out = dl_arena_array(&w->arena, f->nports + best->nout + 1ul, sizeof(*plan.out));
+	if (!out || !shares || !plan.out)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < best->nout; i++)
+		out[best->out[i]] = out[f->ports[best->out[i]].peer] = true;
+	plan.nout = 0;
+	plan.alike = false;
+	for (uint32_t i = 0; i < best->nout; i++) {
+		uint32_t port = best->out[i];
+
+		if (weigh_is_beside_faster(w, out, port))
+			more = shares[port] = true;
+		else
+			plan.out[plan.nout++] = port;
+	}
+	for (unsigned int round = 0; !err && more && round <= ROUNDS; round++) {
+		bool crowded;
+
+		err = weigh_trial(w, &plan);
+		crowded = plan.cost > SHARE * best->cost || plan.fifo > SHARE * best->fifo;
+		if (!err && !crowded && plan.load <= w->limit * EQUAL) {
+			*best = plan;
+			return 0;
+		}
+		more = weigh_drop(w, shares, crowded, &plan);
+	}
+	return err;
+}
+
 /* Which hops have slow cables.  Returns how many cables these are. */
 static uint32_t weigh_find_slow(struct weigh *w)
 {
@@ -361,10 +448,11 @@ static int weigh_begin(struct weigh *w, struct dl_route_pass *used)
 		return err;
 	w->slow = dl_arena_array(&w->arena, hops, sizeof(*w->slow));
 	w->load = dl_arena_array(&w->arena, hops, sizeof(*w->load));
+	w->channel = dl_arena_array(&w->arena, t->fabric->nports + 1ul, sizeof(*w->channel));
 	w->held = dl_arena_array(&w->arena, t->fabric->nports + 1ul, sizeof(*w->held));
 	w->busiest = dl_arena_array(&w->arena, t->nsites + 1ul, sizeof(*w->busiest));
 	w->among = dl_arena_array(&w->arena, t->fabric->nports + 1ul, sizeof(*w->among));
-	if (!w->slow || !w->load || !w->held || !w->busiest || !w->among)
+	if (!w->slow || !w->load || !w->channel || !w->held || !w->busiest || !w->among)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->fabric->nports; i++)
 		w->among[i] = t->fabric->ports[i].num && t->fabric->ports[i].lid;
@@ -478,6 +566,8 @@ int dl_route_weigh(struct dl_route_pass *p)
 
 	if (n > 0)
 		err = weigh_search(&w, &best);
+	if (!err && n > 0 && best.load < INFINITY)
+		err = weigh_share(&w, &best);
 	if (!err && n > 0 && best.load < INFINITY) {
 		err = weigh_route(&w, &best, false, p->out);
 		if (!err)

@@ -8,6 +8,7 @@
  * those of a plain walk here.
  */
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,13 +72,16 @@ static void turns_share_by_rate(void **state)
 		uint8_t ports[4], turns[60];
 		uint32_t count[4] = { 0 };
 		double busiest = 0;
+		bool unequal = false;
 
 		for (unsigned int c = 0; c < cables; c++) {
 			ports[c] = 2 * c + 1;
 			rate[ports[c]] = rates[test_random(&r, round % 2 ? 7 : 1)];
 			plain[c] = rate[ports[c]];
 		}
-		dl_route_take_turns(&p, 0, ports, cables, turns, n);
+		for (unsigned int c = 1; c < cables; c++)
+			unequal |= plain[c] != plain[0];
+		assert_int_equal(dl_route_take_turns(&p, 0, ports, cables, turns, n), unequal);
 		for (unsigned int k = 0; k < n; k++) {
 			count[turns[k] / 2]++;
 			if (round % 2 == 0)
@@ -510,6 +514,51 @@ static void a_slow_cable_on_a_ring_is_weighed(void **state)
 	grid_free(&g);
 }
 
+/* Entries of the switch at site 0 that name the n-th cable in the positive direction of x. */
+static uint32_t entries_over(const struct dl_torus *t, const struct dl_tables *tables, uint32_t n)
+{
+	uint32_t sw = t->site_sw[0], entries = 0;
+
+	for (uint32_t lid = 1; lid <= tables->top_lid; lid++)
+		entries += dl_tables_lft(tables, sw, lid) == dl_torus_group(t, sw, 0)[n];
+	return entries;
+}
+
+/* Of three parallel cables one at half or at a quarter of the rate: its share, to the entry. */
+static void parallel_cables_share(void **state)
+{
+	struct grid_fabric g = { .grid = { .radix = { 6, 6, 1 } }, .hosts = 4, .parallel = 3 };
+	struct dl_route_options o;
+	struct dl_torus *t;
+
+	(void)state;
+	t = discover_grid(&g);
+	for (unsigned int how = 0; how < 12; how++) {
+		uint32_t sw = t->site_sw[0], slow = how % 3, entries[3], all = 0;
+		uint32_t first = g.fabric->nodes[g.fabric->switches[sw]].first_port;
+		unsigned int width = how / 3 % 2 ? 2 : 1; /* of 4 lanes */
+		struct dl_route_result r;
+
+		for (uint32_t p = 0; p < g.fabric->nports; p++)
+			set_speed(g.fabric, p, DL_FABRIC_HDR, 4);
+		set_speed(g.fabric, first + dl_torus_group(t, sw, 0)[slow], DL_FABRIC_HDR, width);
+		dl_route_options_init(&o);
+		o.mode = how < 6 ? DL_ROUTE_PROVEN : DL_ROUTE_ANY_SL;
+		assert_int_equal(dl_route(t, &g.config, &o, NULL, &r), 0);
+		assert_routed_safe(r.tables, o.mode);
+		for (uint32_t n = 0; n < 3; n++)
+			all += entries[n] = entries_over(t, r.tables, n);
+		for (uint32_t n = 0; n < 3; n++) {
+			double due = (double)all * (n == slow ? width : 4) / (8 + width);
+
+			assert_true(fabs(entries[n] - due) <= 1);
+		}
+		dl_route_result_release(&r);
+	}
+	dl_torus_free(t);
+	grid_free(&g);
+}
+
 /*
  * Slow cables drawn.  Without them the busiest channel is busier than it need be; or as busy as
  * with all alike, but more channels are.  In the third fabric one with all cables alike costs
@@ -632,6 +681,7 @@ int main(void)
 		cmocka_unit_test(turns_share_by_rate),
 		cmocka_unit_test(what_is_avoided_is_not_weighed),
 		cmocka_unit_test(a_slow_cable_on_a_ring_is_weighed),
+		cmocka_unit_test(parallel_cables_share),
 		cmocka_unit_test(no_speeds_make_it_worse),
 	};
 

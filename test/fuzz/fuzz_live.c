@@ -8,24 +8,19 @@
  *   r  the next bytes in place of the answer's data: how many, and these
  *   e  an error: a status of 16 bits
  *   s  silence
- *
- * The functions of libibumad that send and receive are below, and so is the clock,
- * which goes on when somebody waits.
  */
 #include "config.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <infiniband/mad.h>
 #include <infiniband/umad.h>
 
 #include "dateline/live.h"
 #include "listen.h"
+#include "test/unit/fake_umad.h"
 
 #define IN_FLIGHT 8
 #define PORTS 4	     /* of a switch */
@@ -37,13 +32,10 @@
 const unsigned int fuzz_cost = 25;
 
 static struct {
-	bool on;
 	const uint8_t *at, *end;   /* of the input */
 	unsigned int truths;	   /* before the next lie */
 	const struct dl_fabric *f; /* what is true */
-	uint8_t mads[IN_FLIGHT][IB_MAD_SIZE];
-	unsigned int waiting, sent; /* answers */
-	uint64_t ms;
+	unsigned int sent;	   /* answers */
 } net;
 
 /* ---- the input ----------------------------------------------------------- */
@@ -150,70 +142,21 @@ static void tell(uint8_t *mad, uint8_t *data)
 
 /* ---- in place of libibumad ------------------------------------------------- */
 
-int clock_gettime(clockid_t clock, struct timespec *at)
-{
-	if (!net.on)
-		return syscall(SYS_clock_gettime, clock, at);
-	*at = (struct timespec){ net.ms / 1000, net.ms % 1000 * 1000000 };
-	return 0;
-}
-
-int umad_init(void)
-{
-	return 0;
-}
-
-int umad_open_port(const char *ca, int port)
-{
-	(void)ca;
-	(void)port;
-	return 0;
-}
-
-int umad_close_port(int id)
-{
-	(void)id;
-	return 0;
-}
-
-int umad_register(int id, int class, int version, uint8_t rmpp, long methods[16 / sizeof(long)])
-{
-	(void)id;
-	(void)version;
-	(void)rmpp;
-	(void)methods;
-	return class;
-}
-
 int umad_send(int id, int agent, void *umad, int len, int timeout, int retries)
 {
-	uint8_t *mad = net.mads[net.waiting];
+	uint8_t *mad = fake_umad.waiting[fake_umad.nwaiting];
 	bool directed = agent == IB_SMI_DIRECT_CLASS;
 
 	(void)id;
 	(void)timeout;
 	(void)retries;
-	FUZZ_CHECK(len == IB_MAD_SIZE && net.waiting < IN_FLIGHT && net.sent++ < MOST);
+	FUZZ_CHECK(len == IB_MAD_SIZE && fake_umad.nwaiting < IN_FLIGHT && net.sent++ < MOST);
 	memcpy(mad, umad_get_mad(umad), IB_MAD_SIZE);
 	if (directed && follow(mad) == DL_NONE)
 		return 0;
 	if (directed)
 		tell(mad, mad + IB_SMP_DATA_OFFS);
-	net.waiting += lie(mad, agent == IB_SA_CLASS ? IB_SA_DATA_OFFS : IB_SMP_DATA_OFFS);
-	return 0;
-}
-
-int umad_recv(int id, void *umad, int *len, int wait)
-{
-	(void)id;
-	if (!net.waiting) {
-		net.ms += wait > 0 ? wait : 1;
-		errno = ETIMEDOUT;
-		return -ETIMEDOUT;
-	}
-	*len = IB_MAD_SIZE;
-	memset(umad, 0, umad_size());
-	memcpy(umad_get_mad(umad), net.mads[--net.waiting], IB_MAD_SIZE);
+	fake_umad.nwaiting += lie(mad, agent == IB_SA_CLASS ? IB_SA_DATA_OFFS : IB_SMP_DATA_OFFS);
 	return 0;
 }
 
@@ -256,11 +199,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int err;
 
 	memset(&net, 0, sizeof(net));
+	fake_umad.nwaiting = fake_umad.ms = 0;
 	net.f = fuzz_pair(PORTS, names);
 	net.at = data;
 	net.end = data + size;
 	net.truths = next_byte();
-	net.on = true;
+	fake_umad.on = true;
 	dl_live_options_init(&o);
 	o.in_flight = IN_FLIGHT;
 	o.retries = 1;
@@ -272,7 +216,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_snapshot(&o, &s);
 	dl_snapshot_release(&s);
 	free(marks);
-	net.on = false;
+	fake_umad.on = false;
 	dl_fabric_free((struct dl_fabric *)net.f);
 	return 0;
 }

@@ -61,7 +61,8 @@ test_fuzz_replay_tools_CFLAGS = $(AM_CFLAGS) $(FUZZED_FLAGS)
 test_fuzz_replay_tools_LDADD = $(fuzzed_libs)
 
 UNIT_TESTS += test/fuzz/replay_live
-test_fuzz_replay_live_SOURCES = test/fuzz/fuzz_live.c $(replayed)
+test_fuzz_replay_live_SOURCES = test/fuzz/fuzz_live.c $(replayed) \
+	test/unit/fake_umad.c test/unit/fake_umad.h
 test_fuzz_replay_live_LDADD = $(fuzzed_libs)
 
 EXTRA_DIST += test/fuzz/corpus test/fuzz/torus_config.dict \
@@ -80,7 +81,7 @@ fuzz: config.h
 	set -e; \
 	for s in $(libdlroute_a_SOURCES) $(libdlread_a_SOURCES) \
 		$(libdllink_a_SOURCES) $(libdllive_a_SOURCES) \
-		$(fuzzed_tools); do \
+		$(fuzzed_tools) test/unit/fake_umad.c; do \
 		case $$s in *.c) ;; *) continue;; esac; \
 		o=test/fuzz/found/`echo $$s | tr / _`.o; \
 		test $$o -nt $(srcdir)/$$s || $(CLANG) $(FUZZ_FLAGS),fuzzer-no-link \

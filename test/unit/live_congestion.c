@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Congestion control of a running fabric: which devices are asked, and what is made of
- * what they answer.  The functions of libibumad that send and receive are below, and so
- * is the clock, which goes on when somebody waits.
+ * what they answer.
  */
 #include "config.h"
 
@@ -12,19 +11,16 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 #include <infiniband/mad.h>
 #include <infiniband/umad.h>
 
 #include "dateline/live.h"
+#include "fake_umad.h"
 #include "random.h"
 
 #define MOST 1024 /* LIDs */
-#define MOST_WAITING 4096
 #define KEY UINT64_C(0x8000000000001234)
 #define SILENT (-1)
 
@@ -39,48 +35,13 @@ struct device {
 };
 
 static struct {
-	bool on;
 	struct dl_fabric *f;
 	struct device devices[MOST];
-	uint8_t mads[MOST_WAITING][IB_MAD_SIZE];
-	unsigned int waiting, asked[MOST];
-	uint64_t ms;
+	unsigned int asked[MOST];
 	char messages[8192];
 } net;
 
-/* ---- in place of libibumad --------------------------------------------------- */
-
-int clock_gettime(clockid_t clock, struct timespec *at)
-{
-	if (!net.on)
-		return syscall(SYS_clock_gettime, clock, at);
-	*at = (struct timespec){ net.ms / 1000, net.ms % 1000 * 1000000 };
-	return 0;
-}
-
-int umad_init(void)
-{
-	return 0;
-}
-
-int umad_open_port(const char *ca, int port)
-{
-	(void)ca, (void)port;
-	return 0;
-}
-
-int umad_close_port(int id)
-{
-	(void)id;
-	return 0;
-}
-
-int umad_register(int id, int class, int version, uint8_t rmpp, long methods[16 / sizeof(long)])
-{
-	(void)id, (void)rmpp, (void)methods;
-	assert_int_equal(version, class == IB_CC_CLASS || class == IB_SA_CLASS ? 2 : 1);
-	return class;
-}
+/* ---- what devices answer ------------------------------------------------------ */
 
 static void put16(uint8_t *to, unsigned int value)
 {
@@ -138,24 +99,10 @@ int umad_send(int id, int agent, void *umad, int len, int timeout, int retries)
 	net.asked[lid]++;
 	if (net.devices[lid].status == SILENT)
 		return 0;
-	assert_true(net.waiting < MOST_WAITING);
-	memcpy(net.mads[net.waiting], mad, IB_MAD_SIZE);
-	answer(net.mads[net.waiting++], &net.devices[lid],
+	assert_true(fake_umad.nwaiting < FAKE_UMAD_MOST);
+	memcpy(fake_umad.waiting[fake_umad.nwaiting], mad, IB_MAD_SIZE);
+	answer(fake_umad.waiting[fake_umad.nwaiting++], &net.devices[lid],
 	       dl_fabric_is_switch(net.f, net.f->ports[net.f->lid_port[lid]].node));
-	return 0;
-}
-
-int umad_recv(int id, void *umad, int *len, int wait)
-{
-	(void)id;
-	if (!net.waiting) {
-		net.ms += wait > 0 ? wait : 1;
-		errno = ETIMEDOUT;
-		return -ETIMEDOUT;
-	}
-	*len = IB_MAD_SIZE;
-	memset(umad, 0, umad_size());
-	memcpy(umad_get_mad(umad), net.mads[--net.waiting], IB_MAD_SIZE);
 	return 0;
 }
 
@@ -167,6 +114,7 @@ static void build_row(uint32_t n)
 	uint32_t node;
 
 	memset(&net, 0, sizeof(net));
+	fake_umad.nwaiting = fake_umad.ms = 0;
 	assert_int_equal(dl_fabric_new(&net.f), 0);
 	for (uint32_t i = 0; i < 2 * n; i++) {
 		char name[16];
@@ -226,9 +174,9 @@ static char *survey(uint32_t in_flight, int expected)
 	dl_live_options_init(&o);
 	o.cc_key = KEY;
 	o.in_flight = in_flight;
-	net.on = true;
+	fake_umad.on = true;
 	assert_int_equal(dl_live_congestion(&o, net.f, &log, to), expected);
-	net.on = false;
+	fake_umad.on = false;
 	fclose(to);
 	return text;
 }
@@ -269,7 +217,7 @@ static void test_silence(void **state)
 	assert_says(text, "\ncongestion_control FALSE\n");
 	assert_says(net.messages, "warning: congestion control: no device has answered");
 	assert_says(net.messages, "not asked, as no other has answered: 2"); /* hundred */
-	assert_true(devices_asked() <= 2 * 64 && net.ms <= 2 * 5 * 500);
+	assert_true(devices_asked() <= 2 * 64 && fake_umad.ms <= 2 * 5 * 500);
 	assert_null(strstr(text, "cc_"));
 	survey_end(text);
 }

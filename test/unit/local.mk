@@ -41,6 +41,8 @@ UNIT_TESTS += test/unit/test_discover test/unit/test_config test/unit/test_gener
 	test/unit/test_any_fabric test/unit/test_faults test/unit/test_curve test/unit/test_mark
 # The running fabric.
 UNIT_TESTS += test/unit/live_congestion
+test_unit_live_congestion_SOURCES = test/unit/live_congestion.c \
+	test/unit/fake_umad.c test/unit/fake_umad.h
 test_unit_live_congestion_LDADD = libdllive.a libdlread.a libdlroute.a \
 	$(LIVE_LIBS) $(READ_LIBS) $(CMOCKA_LIBS) -lm
 # Routing.

@@ -18,6 +18,11 @@
 
 /* ---- after power on ----------------------------------------------------------- */
 
+uint8_t sim_agent_width(unsigned int lanes)
+{
+	return lanes == 1 ? 1 : 2;
+}
+
 /* All links are down. */
 static void reset_port(struct sim *sim, struct sim_node *n, unsigned int num)
 {
@@ -39,7 +44,7 @@ static void reset_port(struct sim *sim, struct sim_node *n, unsigned int num)
 		info->capability_mask |= IB_PORT_CAP_HAS_EXT_SPEEDS;
 	info->local_port_num = num;
 	info->link_width_enabled = info->link_width_supported = 3;
-	info->link_width_active = 2;
+	info->link_width_active = sim_agent_width(sim->fabric->ports[n->first + num].width);
 	info->link_speed = 4 << 4 | 7;
 	info->link_speed_ext = 2 << 4 | 3;
 	info->link_speed_ext_enabled = 3;

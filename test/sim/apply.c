@@ -146,6 +146,18 @@ static bool flap_cable(struct sim *sim, const struct sim_step *step)
 	return true;
 }
 
+/* It comes back with another number of lanes. */
+static bool train_cable(struct sim *sim, const struct sim_step *step)
+{
+	struct sim_step flap = *step;
+
+	flap.arg[1] = step->arg[2];
+	if (!flap_cable(sim, &flap))
+		return false;
+	sim_nodes_train(sim, find_cable(sim, step), step->arg[1]);
+	return true;
+}
+
 /* Two cables of a switch at a time; so all switches stay neighbours of those that they were. */
 static bool swap_cables(struct sim *sim, const struct sim_step *step)
 {
@@ -492,6 +504,7 @@ bool sim_apply(struct sim *sim, const struct sim_step *step)
 		[SIM_STEP_KEY] = set_key,
 		[SIM_STEP_AVOID] = avoid,
 		[SIM_STEP_UNAVOID] = unavoid,
+		[SIM_STEP_TRAIN] = train_cable,
 		[SIM_STEP_GROW] = grow,
 		[SIM_STEP_WAIT] = wait_only,
 	};

@@ -32,10 +32,11 @@ static void try_at_desk(const struct sim *sim)
 	if (!sim->o.bare)
 		snprintf(config, sizeof(config), "--torus-config '%s'", sim->o.torus_config);
 	if (asprintf(&command,
-		     "cd '%s/sm0' && '%s/dateline' route -q now.dls --mode %s %s --earlier "
+		     "cd '%s/sm0' && '%s/dateline' route -q now.dls --mode %s %s %s --earlier "
 		     "before.dls "
 		     "-o desk.dls >desk.log 2>&1",
-		     sim->o.dir, sim->o.build, sim->o.mode, config) < 0)
+		     sim->o.dir, sim->o.build, sim->o.mode, config,
+		     sim->o.avoid ? "--avoid ../avoid" : "") < 0)
 		sim_die("no memory");
 	/* 1: with a finding, such as a fabric in pieces. */
 	if (system(command) & ~0x100)

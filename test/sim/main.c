@@ -99,6 +99,7 @@ enum {
 	OPTION_NETLIST,
 	OPTION_TORUS_CONFIG,
 	OPTION_PORTS,
+	OPTION_PARALLEL,
 	OPTION_ENGINE,
 	OPTION_MODE,
 	OPTION_SEED,
@@ -134,6 +135,7 @@ static const struct option options[] = {
 	{ "torus-config", required_argument, NULL, OPTION_TORUS_CONFIG },
 	{ "grow", required_argument, NULL, OPTION_GROW },
 	{ "ports", required_argument, NULL, OPTION_PORTS },
+	{ "parallel", required_argument, NULL, OPTION_PARALLEL },
 	{ "engine", required_argument, NULL, OPTION_ENGINE },
 	{ "mode", required_argument, NULL, OPTION_MODE },
 	{ "seed", required_argument, NULL, OPTION_SEED },
@@ -205,6 +207,9 @@ static void set_option(struct sim_options *o, int option, const char *value)
 		break;
 	case OPTION_GROW:
 		o->grow = strdup(value);
+		break;
+	case OPTION_PARALLEL:
+		o->parallel = (uint32_t)strtoul(value, NULL, 0);
 		break;
 	case OPTION_PORTS:
 		o->ports = (uint32_t)strtoul(value, NULL, 0);
@@ -340,6 +345,7 @@ static void read_options(struct sim_options *o, int argc, char **argv)
 	*o = (struct sim_options){
 		.torus = "6x5x1",
 		.ports = 8,
+		.parallel = 1,
 		.engine = "dateline",
 		.mode = "proven",
 		.opensm = "/usr/sbin/opensm",
@@ -403,10 +409,11 @@ static void generate(struct sim_options *o)
 	if (sscanf(o->torus, "%15[0-9]x%15[0-9]x%15[0-9]", x, y, z) != 3)
 		sim_die("no torus: %s", o->torus);
 	if (asprintf(&command,
-		     "rm -rf '%s'/sm[0-9] && '%s/dateline' gen %s %s %s -o '%s/fabric' "
+		     "rm -rf '%s'/sm[0-9] && '%s/dateline' gen %s %s %s --parallel %u -o "
+		     "'%s/fabric' "
 		     "2>'%s/gen.log' && "
 		     "sed -i 's/^Switch\t36/Switch\t%u/' '%s/fabric.net'",
-		     o->dir, o->build, x, y, z, o->dir, o->dir, o->ports, o->dir) < 0)
+		     o->dir, o->build, x, y, z, o->parallel, o->dir, o->dir, o->ports, o->dir) < 0)
 		sim_die("no memory");
 	status = system(command);
 	if (status)
@@ -450,9 +457,9 @@ static void write_script(const struct sim *sim)
 	if (!f)
 		sim_die("%s: %s", path, strerror(errno));
 	fprintf(f,
-		"torus %s\nports %u\nengine %s\nmode %s\nseed %" PRIu64
+		"torus %s\nports %u\nparallel %u\nengine %s\nmode %s\nseed %" PRIu64
 		"\nsms %u\nqueries %u\ntables %u\nbare %d\nraise %d\nplain %d\nenhanced %d\n",
-		o->torus, o->ports, o->engine, o->mode, o->seed, o->sms, o->queries_ms,
+		o->torus, o->ports, o->parallel, o->engine, o->mode, o->seed, o->sms, o->queries_ms,
 		o->tables_ms, o->bare, o->raise, o->plain, o->enhanced);
 	if (o->stay_ms < 0)
 		fprintf(f, "stay switch\n");

@@ -72,6 +72,16 @@ void sim_nodes_load(struct sim *sim)
 			set_state(&sim->ports[p], true);
 }
 
+void sim_nodes_train(struct sim *sim, uint32_t port, unsigned int lanes)
+{
+	const uint32_t ends[2] = { port, sim->ports[port].peer };
+
+	for (unsigned int i = 0; i < 2; i++) {
+		sim->fabric->ports[ends[i]].width = lanes;
+		sim->ports[ends[i]].info.link_width_active = sim_agent_width(lanes);
+	}
+}
+
 struct sim_node *sim_nodes_find(struct sim *sim, const char *name)
 {
 	for (uint32_t i = 0; i < sim->nnodes; i++)

@@ -81,6 +81,8 @@ runs() {
 		"leftovers-any-sl --mode any-sl --stay 20 --bare 1 \
 			--plugin-options 'dump_dir=dump metrics=metrics.prom'"
 		"lids --mode proven --stay 20 --tables 1000 --opensm-options 'lmc 1'"
+		"speeds --mode proven --torus 4x4x1 --parallel 2 --ports 12 --more train,avoid \
+			--plugin-options 'dump_dir=dump metrics=metrics.prom'"
 		"keys --mode proven --sms 2 --more key --opensm-options \
 			'm_key 0x1234;m_key_protection_level 2;m_key_lease_period 20;lmc 1'"
 	)

@@ -55,6 +55,7 @@ static const struct {
 	[SIM_STEP_KEY] = { "key", true, 2, 2, "key" },
 	[SIM_STEP_AVOID] = { "avoid", true, 1, 4, "avoid" },
 	[SIM_STEP_UNAVOID] = { "unavoid", true, 1, 4, "avoid" },
+	[SIM_STEP_TRAIN] = { "train", true, 3, 4, "train" },
 	[SIM_STEP_GROW] = { "grow", false, 0, 0 },
 	[SIM_STEP_WAIT] = { "wait", false, 0, 0 },
 	[SIM_STEP_MEASURE] = { "measure", false, 1, 0 },
@@ -185,6 +186,11 @@ void sim_script_draw_args(struct sim *sim, struct sim_step *step)
 	case SIM_STEP_CUT:
 	case SIM_STEP_MEND:
 		step->arg[0] = 1 + sim_random(r, n->nports);
+		break;
+	case SIM_STEP_TRAIN:
+		step->arg[0] = 1 + sim_random(r, n->nports);
+		step->arg[1] = sim_random(r, 2) ? 4 : 1;
+		step->arg[2] = 1 + sim_random(r, 1500);
 		break;
 	case SIM_STEP_AVOID:
 		step->arg[0] = sim_random(r, 3) ? 1 + sim_random(r, n->nports) : 0;

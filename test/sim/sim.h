@@ -242,6 +242,7 @@ struct sim_options {
 	const char *netlist, *netlist_config; /* a fabric of the user's, and its torus_config */
 	const char *grow;  /* the dimension in which it gets a plane, "-x": loses one; or NULL */
 	uint32_t ports;	   /* of a switch */
+	uint32_t parallel; /* cables between neighbours */
 	const char *build; /* what has been built there is tried */
 	const char *net, *torus_config, *engine, *mode, *plugin_dir, *opensm, *shim, *dir;
 	const char *script;		     /* file of events; NULL: random ones */
@@ -355,6 +356,9 @@ void sim_nodes_load(struct sim *sim);
 /* One that is placed; or NULL. */
 struct sim_node *sim_nodes_find(struct sim *sim, const char *name);
 void sim_nodes_link(struct sim *sim, uint32_t port, bool up);
+
+/* So many lanes, 1 or 4, from when the cable comes up. */
+void sim_nodes_train(struct sim *sim, uint32_t port, unsigned int lanes);
 void sim_nodes_power(struct sim *sim, struct sim_node *n, bool up);
 
 /* A cable goes for good, and comes between two ports that have none. */
@@ -441,6 +445,9 @@ int sim_agent_count(const struct sim *sim, const struct sim_node *n, ib_smp_t *m
  */
 void sim_agent_key(struct sim *sim, struct sim_node *n, uint64_t key, unsigned int level,
 		   uint16_t lease);
+
+/* PortInfo.LinkWidthActive of 1 or 4 lanes. */
+uint8_t sim_agent_width(unsigned int lanes);
 
 /* What a node holds after power on. */
 void sim_agent_reset(struct sim *sim, struct sim_node *n);
@@ -534,6 +541,7 @@ enum sim_step_kind {
 	SIM_STEP_AVOID,
 	SIM_STEP_UNAVOID,
 	SIM_STEP_GROW,
+	SIM_STEP_TRAIN,
 	SIM_STEP_LOSS,
 	SIM_STEP_SWEEP,
 	SIM_STEP_STOP,

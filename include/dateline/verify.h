@@ -258,6 +258,11 @@ struct dl_verify_change {
 	/* As do ports before this change, by LID, switch and time; that took so many times. */
 	const struct dl_verify_earlier *earlier;
 	uint32_t nearlier, times;
+	/*
+	 * NULL; or, if the same change is tried again with other groups, entries or leftovers,
+	 * where what entries that stay cause is kept for that: NULL at first, the caller's.
+	 */
+	uint64_t **kept;
 };
 
 /*

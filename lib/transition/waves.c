@@ -49,6 +49,13 @@ static bool waves_is_done(const struct dl_verify_entry *e)
 	return (e->time == DL_VERIFY_STAYS ? e->before : e->after) == e->goal;
 }
 
+static bool waves_are_done(const struct dl_verify_entry *e, uint32_t n)
+{
+	while (n && waves_is_done(&e[n - 1]))
+		n--;
+	return !n;
+}
+
 /* Has a switch confirmed its new entry? */
 static bool waves_is_written(const struct waves *w, const struct dl_verify_entry *entries,
 			     uint32_t s)
@@ -147,6 +154,8 @@ static int waves_move_whole(struct waves *w, uint32_t i)
 	unsigned int most = 0;
 	uint32_t nready = 0;
 
+	if (waves_are_done(e, n))
+		return 0;
 	dl_waves_look_at(w, e, n);
 	memset(w->times, DL_VERIFY_STAYS, n);
 	for (uint32_t k = 0; k < n; k++)
@@ -171,6 +180,8 @@ static uint32_t waves_ready(struct waves *w, uint32_t i, bool *left)
 	const struct dl_verify_entry *entries = dl_verify_moving_entries(w->moving, i, &lid, &n);
 	const struct waves_column c = { entries, i, lid };
 
+	if (waves_are_done(entries, n))
+		return 0;
 	dl_waves_look_at(w, entries, n);
 	for (uint32_t k = 0; k < n; k++) {
 		const struct dl_verify_entry *e = &entries[k];

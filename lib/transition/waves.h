@@ -44,11 +44,13 @@ struct waves {
 	uint64_t *written; /* by switch and block: barriers at which it is, as bits */
 	struct dl_verify_move *ready;
 	struct dl_verify_blocker *blockers;
+	/* What the next plan goes on with: */
 	bool *used;    /* by port: do the old tables or the new ones lead there?  NULL: not known */
 	bool *transit; /* by switch: ... and through it to others? */
-	struct dl_verify_extra *wanted; /* for detours; kept for the next plan */
+	struct dl_verify_extra *wanted; /* for detours */
 	uint32_t nwanted, wanted_cap;
-	uint64_t *is_wanted; /* by switch and LID, a bit; kept, too */
+	uint64_t *is_wanted; /* by switch and LID, a bit */
+	uint64_t *kept;	     /* what entries that stay cause: dl_verify_change.kept */
 };
 
 /* Move entries of a LID, and note when blocks are written.  1: they move; 0, -ENOMEM. */

@@ -44,15 +44,18 @@ static void detour_note_used(struct waves *w, const struct dl_tables *t, uint32_
 /* 0 or -ENOMEM. */
 static int detour_look_at_cables(struct waves *w)
 {
+	const struct dl_tables *held = w->t->held, *opened = w->t->opened;
+
 	if (w->used)
 		return 0;
-	w->transit = dl_arena_array(&w->arena, w->f->nswitches + 1ul, sizeof(*w->transit));
-	w->used = dl_arena_array(&w->arena, w->f->nports + 1ul, sizeof(*w->used));
-	for (uint32_t s = 0; w->used && w->transit && s < w->f->nswitches; s++) {
-		detour_note_used(w, w->t->held, s);
-		detour_note_used(w, w->t->opened, s);
+	w->transit = calloc(w->f->nswitches + 1ul, sizeof(*w->transit));
+	w->used = w->transit ? calloc(w->f->nports + 1ul, sizeof(*w->used)) : NULL;
+	for (uint32_t s = 0; w->used && s < w->f->nswitches; s++) {
+		detour_note_used(w, held, s);
+		if (dl_tables_next_change(held, opened, s, 0) < held->stride)
+			detour_note_used(w, opened, s);
 	}
-	return w->used && w->transit ? 0 : -ENOMEM;
+	return w->used ? 0 : -ENOMEM;
 }
 
 static bool detour_may_use(const struct waves *w, uint32_t s, unsigned int port, uint32_t next)

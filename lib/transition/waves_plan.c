@@ -169,10 +169,13 @@ static void waves_restart(struct waves *w)
 			     .work = w->work,
 			     .followed = w->followed,
 			     .out = w->out,
+			     .used = w->used,
+			     .transit = w->transit,
 			     .wanted = w->wanted,
 			     .nwanted = w->nwanted,
 			     .wanted_cap = w->wanted_cap,
-			     .is_wanted = w->is_wanted };
+			     .is_wanted = w->is_wanted,
+			     .kept = w->kept };
 	*w->out = kept;
 }
 
@@ -192,7 +195,8 @@ static int waves_try_groups(struct waves *w, struct dl_transition *t, enum waves
 					   .orphans = &t->orphans,
 					   .earlier = t->history.earlier,
 					   .nearlier = t->history.nearlier,
-					   .times = t->history.times };
+					   .times = t->history.times,
+					   .kept = &w->kept };
 	int err;
 
 	waves_restart(w);
@@ -339,8 +343,11 @@ int dl_transition_waves(struct dl_transition *t, uint64_t work, struct dl_transi
 	}
 	if (!err && !out->grants_late && (out->in_phases || out->closes_groups))
 		err = waves_grants_late(t, &out->grants_late);
+	free(w.used);
+	free(w.transit);
 	free(w.wanted);
 	free(w.is_wanted);
+	free(w.kept);
 	waves_sum(out);
 	waves_leave(&w);
 	out->followed = w.followed;

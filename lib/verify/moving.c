@@ -429,16 +429,17 @@ static int moving_list_lids(struct dl_verify_moving *m)
 		return err;
 	for (uint32_t i = 0; i < m->nlids; i++)
 		at[m->lids[i].lid] = i;
-	for (uint32_t s = 0; s < m->net.nsw; s++) {
-		for (uint32_t i = 0; i < m->nlids; i++) {
-			struct moving_lid *l = &m->lids[i];
-			uint8_t port = dl_tables_lft(held, s, l->lid);
+	/* Rows become columns: so many at a time as there is room for in a cache. */
+	for (uint32_t first = 0; first < m->nlids; first += DL_VERIFY_BLOCK)
+		for (uint32_t s = 0; s < m->net.nsw; s++)
+			for (uint32_t i = first; i < m->nlids && i < first + DL_VERIFY_BLOCK; i++) {
+				struct moving_lid *l = &m->lids[i];
+				uint8_t port = dl_tables_lft(held, s, l->lid);
 
-			((uint8_t *)l->column)[s] = port;
-			if (port != dl_tables_lft(opened, s, l->lid))
-				moving_list_entry(m, l, s);
-		}
-	}
+				((uint8_t *)l->column)[s] = port;
+				if (port != dl_tables_lft(opened, s, l->lid))
+					moving_list_entry(m, l, s);
+			}
 	for (uint32_t k = 0; k < m->change->nextra; k++) {
 		const struct dl_verify_extra *x = &m->change->extra[k];
 
@@ -511,13 +512,31 @@ static int moving_begin_leaving(struct dl_verify_moving *m)
 	return err ? err : moving_note(m, &m->leaving);
 }
 
+/* Dependencies of packets by entries that stay, or as they are known from another try. */
+static int moving_stays(struct dl_verify_moving *m, const struct dl_verify_options *o)
+{
+	struct dl_verify_net *net = &m->net;
+	size_t size = net->pair_first[net->nsw] * (size_t)net->words * sizeof(*net->deps);
+	uint64_t **kept = m->change->kept;
+	int err;
+
+	if (kept && *kept) {
+		memcpy(net->deps, *kept, size);
+		return 0;
+	}
+	err = dl_verify_unicast(net, NULL, 0);
+	if (!err && !net->sls && m->held->psl && !dl_tables_same_vls(m->held, net->t))
+		err = dl_verify_add_granted(net, m->held, o);
+	if (!err && kept && (*kept = malloc(size + 1)))
+		memcpy(*kept, net->deps, size);
+	return err;
+}
+
 /* What is permanent, and what the LIDs have by the old entries. */
 static int moving_begin(struct dl_verify_moving *m, const struct dl_verify_options *o)
 {
-	int err = dl_verify_unicast(&m->net, NULL, 0);
+	int err = moving_stays(m, o);
 
-	if (!err && !m->net.sls && m->held->psl && !dl_tables_same_vls(m->held, m->net.t))
-		err = dl_verify_add_granted(&m->net, m->held, o);
 	m->multicast_sls = o->multicast_sls & m->net.alive;
 	if (!err)
 		err = dl_verify_multicast(&m->net, m->change->joined, m->multicast_sls, NULL, 0);

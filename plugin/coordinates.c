@@ -62,6 +62,13 @@ static int coordinates_find_known(const struct dl_engine *e, struct dl_sweep *sw
 	*k = (struct coordinates_known){ .modes = e->in_force ?
 							  1u << dl_marks_mode(e, e->in_force) :
 							  0 };
+	/* What another master granted meanwhile counts, too. */
+	for (uint32_t s = 0; s < sweep->fabric->nswitches; s++) {
+		struct dl_torus_mark m =
+			dl_marks_foreign(e, dl_fabric_switch_node(sweep->fabric, s)->guid);
+
+		k->modes |= m.site == DL_NONE ? 0 : 1u << m.mode;
+	}
 	err = dl_marks_torus(e, &sweep->arena, sweep->fabric, &k->modes, &k->marked);
 	k->sls = e->in_force && (!k->marked || !e->osm->subn.first_time_master_sweep) ?
 			 e->in_force->torus :
@@ -73,7 +80,7 @@ static int coordinates_find_known(const struct dl_engine *e, struct dl_sweep *sw
 /* Where SLs were granted to a switch of this sweep, and where they are going to be. */
 struct coordinates_grant {
 	uint32_t then, now; /* sites of its attachment */
-	bool foreign;	    /* then on another grid, or in another mode */
+	bool foreign;	    /* then at another place, on another grid, or in another mode */
 };
 
 /*
@@ -93,6 +100,7 @@ static struct coordinates_grant coordinates_find_grant(const struct dl_engine *e
 
 	if (w != DL_NONE && (was != k->marked || was->sw_site[w] != DL_NONE)) {
 		g.then = was->attachment[w];
+		g.foreign = dl_marks_foreign(e, guid).site != DL_NONE;
 	} else if (grant.site != DL_NONE) {
 		g.then = grant.site;
 		g.foreign = !dl_torus_same_grid(&grant.grid, &was->grid) ||
@@ -169,7 +177,7 @@ static int coordinates_report_sls(const struct dl_engine *e, const struct coordi
 		return err;
 	if (other > differ)
 		differ = other;
-	if (k->sls == k->marked && k->modes >> DL_ROUTE_ANY_SL & 1)
+	if (k->modes >> DL_ROUTE_ANY_SL & 1)
 		differ = all;
 	if (differ)
 		DL_SAY(e->osm, OSM_LOG_ERROR,

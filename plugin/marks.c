@@ -215,6 +215,22 @@ struct dl_torus_mark dl_marks_granted(const struct dl_engine *e, uint64_t guid)
 	return m ? m->grant : (struct dl_torus_mark){ .site = DL_NONE };
 }
 
+struct dl_torus_mark dl_marks_foreign(const struct dl_engine *e, uint64_t guid)
+{
+	const struct dl_sweep *in_force = marks_in_force(e);
+	const struct dl_torus *t = in_force && !in_force->provisional ? in_force->torus : NULL;
+	const struct dl_recall_mark *read = marks_find(&e->recall, guid);
+	uint32_t node = t && read ? dl_fabric_find_guid(t->fabric, guid) : DL_NONE;
+	struct dl_torus_mark m = { .site = DL_NONE };
+
+	if (node != DL_NONE && read->grant.site == DL_NONE &&
+	    (read->mark.mode != dl_marks_mode(e, in_force) ||
+	     read->mark.site != t->sw_site[t->fabric->nodes[node].sw] ||
+	     !dl_torus_same_grid(&read->mark.grid, &t->grid)))
+		m = read->mark;
+	return m;
+}
+
 /* What is known of a switch: by the tables in force, or by its mark, if no other one is there. */
 static struct dl_torus_mark marks_recall(const struct dl_engine *e, const struct dl_sweep *in_force,
 					 uint64_t guid, bool *news)

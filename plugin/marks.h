@@ -43,6 +43,13 @@ void dl_marks_disown(struct dl_engine *e);
  */
 struct dl_torus_mark dl_marks_granted(const struct dl_engine *e, uint64_t guid);
 
+/*
+ * Another master has ruled meanwhile: by which mode does the mark that it left in a switch of
+ * the tables in force grant SLs, and is the place another one?  Its site is DL_NONE if the mark
+ * is that of the tables in force, or none has been read in this sweep.
+ */
+struct dl_torus_mark dl_marks_foreign(const struct dl_engine *e, uint64_t guid);
+
 /* Is there any mark, or are there tables in force by which coordinates are known? */
 bool dl_marks_exist(const struct dl_engine *e);
 

@@ -89,6 +89,35 @@ static void a_mark_of_before_hides_no_mode(void **state)
 	}
 }
 
+/* Two were the master at a time: the other one granted SLs by its own mode, and left its marks. */
+static void a_rival_in_another_mode_changes_all_sls(void **state)
+{
+	struct osm_fixture *x = osm_fixture_torus(5, 3, "mode=any-sl");
+	osm_remote_sm_t other = { .smi = { .guid = cl_hton64(7) } };
+	uint8_t left[15][sizeof(x->switches->lft)];
+
+	(void)state;
+	assert_true(osm_fixture_sweep(x));
+	for (unsigned int s = 0; s < 15; s++)
+		memcpy(left[s], x->switches[s].lft, sizeof(left[s]));
+	osm_fixture_restart(x, "mode=proven");
+	assert_true(osm_fixture_sweep(x));
+	other.smi.pri_state = IB_SMINFO_STATE_MASTER;
+	osm_fixture_map_add(&x->osm->subn.sm_guid_tbl, other.smi.guid, &other.map_item);
+	x->osm->subn.sm_state = IB_SMINFO_STATE_MASTER;
+	for (unsigned int i = 0; i < 3; i++) {
+		/* After its own sweep the marks are its own again. */
+		for (unsigned int s = 0; s < 15 && i == 1; s++)
+			memcpy(x->switches[s].lft, left[s], sizeof(left[s]));
+		assert_true(osm_fixture_sweep(x));
+		assert_int_equal(
+			osm_fixture_logged(x, "ERR DL27: new mode or coordinates: 225 of 225"),
+			i ? 2 : 1);
+	}
+	assert_int_equal(osm_fixture_logged(x, "ERR DL27"), 2);
+	osm_fixture_free(x);
+}
+
 /* Of a 4x3 torus: paths that go half round x, to LIDs at even ports or at odd ones. */
 static void other_ties_change_sls(void **state)
 {
@@ -258,6 +287,7 @@ int main(void)
 		cmocka_unit_test(tables_of_others_hold_no_coordinates),
 		cmocka_unit_test(another_mode_changes_all_sls),
 		cmocka_unit_test(a_mark_of_before_hides_no_mode),
+		cmocka_unit_test(a_rival_in_another_mode_changes_all_sls),
 		cmocka_unit_test(other_ties_change_sls),
 		cmocka_unit_test(a_configuration_takes_precedence),
 		cmocka_unit_test(configurations),

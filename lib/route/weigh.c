@@ -36,8 +36,9 @@
  *
  * Slow cables that the result leaves out, though a faster one between the same switches is
  * in use, are then given their share in proportion: those with which no channel is busier
- * than that limit, and the costs rise by little (SHARE).  So a slow cable among parallel ones
- * is idle only in fabrics so small or so slow that it would hold up a part of all.
+ * than that limit, and the costs rise by little (SHARE).  As each packet waits for others that
+ * wait for the slow cable, its buffers count by the square of the time.  So a slow cable among
+ * parallel ones is idle only in fabrics so small or so slow that it would hold up a part of all.
  *
  * So the result carries at least what the fabric carries without its slow cables, and with
  * all cables alike.  Avoided cables are missing here, too: neither medians nor loads count
@@ -57,7 +58,7 @@
 #define EQUAL (1 + 1e-9) /* but for rounding */
 #define GAIN 0.16      /* 0.89 to the power of 16, of the cost without slow cables: they are used */
 #define FIFO_GAIN 0.51 /* 0.92 to the power of 8, of the first sum: ... if that is less, too */
-#define SHARE 1.17 /* 1.02 to the power of 8: what the shares of slow parallel cables may cost */
+#define SHARE 2.2 /* 1.05 to the power of 16: what the shares of slow parallel cables may cost */
 
 /* ---- turns --------------------------------------------------------------- */
 
@@ -95,16 +96,17 @@ struct weigh {
 	const struct dl_torus *torus; /* without what is avoided: that is not weighed */
 	struct dl_arena arena;
 	struct dl_torus_speeds speeds;
-	bool *slow;	    /* by switch * DL_TORUS_DIRS + direction: has the hop a slow cable? */
-	double *load;	    /* ... its load in the last trial */
-	double *channel;    /* of each channel, by its port */
-	double *held;	    /* of each buffer, by the port that sends there */
-	double rest;	    /* the busiest of all other hops */
-	double limit;	    /* no plan with a busier channel is used */
-	double enough;	    /* nor, in place of one without slow cables, one that costs more */
-	double enough_fifo; /* or has a larger first sum */
-	bool *among;	    /* by port: those of adapters, which send to each other */
-	uint32_t *busiest;  /* by ring of a dimension: the hop to take out, or DL_NONE */
+	bool *slow;	      /* by switch * DL_TORUS_DIRS + direction: has the hop a slow cable? */
+	double *load;	      /* ... its load in the last trial */
+	double *channel;      /* of each channel, by its port */
+	double *held;	      /* of each buffer, by the port that sends there */
+	const uint32_t *hold; /* rates by which that goes */
+	double rest;	      /* the busiest of all other hops */
+	double limit;	      /* no plan with a busier channel is used */
+	double enough;	      /* nor, in place of one without slow cables, one that costs more */
+	double enough_fifo;   /* or has a larger first sum */
+	bool *among;	      /* by port: those of adapters, which send to each other */
+	uint32_t *busiest;    /* by ring of a dimension: the hop to take out, or DL_NONE */
 };
 
 struct weigh_plan {
@@ -200,7 +202,7 @@ static int weigh_trial(struct weigh *w, struct weigh_plan *plan)
 
 	plan->load = plan->held = plan->cost = plan->fifo = INFINITY;
 	if (!err && !r.report.timed_out) {
-		err = dl_tables_load_hold(r.tables, w->among, w->speeds.rate, w->held, &load);
+		err = dl_tables_load_hold(r.tables, w->among, w->hold, w->held, &load);
 		if (!err) {
 			weigh_loads(w, &load, plan);
 			dl_tables_load_release(&load);
@@ -371,19 +373,25 @@ static bool weigh_drop(const struct weigh *w, bool *shares, bool crowded, struct
 /*
  * The best plan, but that slow cables beside faster ones have their share: as many as make no
  * channel busier than allowed, and let what the fabric carries be the same but for little.
+ * Each packet waits behind others for the slow cable: its buffer counts by the square.
  */
 static int weigh_share(struct weigh *w, struct weigh_plan *best)
 {
 	const struct dl_fabric *f = w->torus->fabric;
 	bool *out = dl_arena_zalloc(&w->arena, f->nports + 1ul);
 	bool *shares = dl_arena_zalloc(&w->arena, f->nports + 1ul);
+	uint32_t *hold = dl_arena_array(&w->arena, f->nports + 1ul, sizeof(*hold));
 	struct weigh_plan plan = *best;
 	bool more = best->alike;
 	int err = 0;
 
 	plan.out = dl_arena_array(&w->arena, f->nports + best->nout + 1ul, sizeof(*plan.out));
-	if (!out || !shares || !plan.out)
+	if (!out || !shares || !hold || !plan.out)
 		return -ENOMEM;
+	for (uint32_t p = 0; p < f->nports; p++)
+		hold[p] = (uint32_t)((uint64_t)w->speeds.rate[p] * w->speeds.rate[p] /
+				     (w->speeds.slow[p] ? w->speeds.usual[p] : w->speeds.rate[p]));
+	w->hold = hold;
 	for (uint32_t i = 0; i < best->nout; i++)
 		out[best->out[i]] = out[f->ports[best->out[i]].peer] = true;
 	plan.nout = 0;
@@ -396,6 +404,8 @@ static int weigh_share(struct weigh *w, struct weigh_plan *best)
 		else
 			plan.out[plan.nout++] = port;
 	}
+	if (more)
+		err = weigh_trial(w, best);
 	for (unsigned int round = 0; !err && more && round <= ROUNDS; round++) {
 		bool crowded;
 
@@ -446,6 +456,7 @@ static int weigh_begin(struct weigh *w, struct dl_route_pass *used)
 		err = dl_torus_speeds_init(&w->speeds, w->torus->fabric, &t->grid, t->sw_site);
 	if (err || !w->speeds.nslow)
 		return err;
+	w->hold = w->speeds.rate;
 	w->slow = dl_arena_array(&w->arena, hops, sizeof(*w->slow));
 	w->load = dl_arena_array(&w->arena, hops, sizeof(*w->load));
 	w->channel = dl_arena_array(&w->arena, t->fabric->nports + 1ul, sizeof(*w->channel));

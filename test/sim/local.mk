@@ -32,7 +32,8 @@ EXTRA_DIST += test/sim/README.md test/sim/run.bash test/sim/mutants.bash test/si
 	test/sim/scripts/power_fails.events \
 	test/sim/scripts/power_fails_at_start.events \
 	test/sim/scripts/power_fails_in_a_drain.events \
-	test/sim/scripts/refused_sweep.events test/sim/scripts/resumed_master.events \
+	test/sim/scripts/refused_sweep.events test/sim/scripts/resumed_in_another_mode.events \
+	test/sim/scripts/resumed_master.events \
 	test/sim/scripts/returns_as_leaf.events test/sim/scripts/second_failure.events \
 	test/sim/scripts/several_lids.events test/sim/scripts/shrinks.events \
 	test/sim/scripts/silent_for_long.events \

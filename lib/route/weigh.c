@@ -370,10 +370,19 @@ static bool weigh_drop(const struct weigh *w, bool *shares, bool crowded, struct
 	return plan->nout > before;
 }
 
+/* By the square: each packet waits behind others for a slow cable.  Not 0. */
+static uint32_t weigh_hold(const struct dl_torus_speeds *s, uint32_t port)
+{
+	uint64_t rate = s->rate[port];
+
+	if (s->slow[port])
+		rate = rate * rate / s->usual[port];
+	return rate ? (uint32_t)rate : 1;
+}
+
 /*
  * The best plan, but that slow cables beside faster ones have their share: as many as make no
  * channel busier than allowed, and let what the fabric carries be the same but for little.
- * Each packet waits behind others for the slow cable: its buffer counts by the square.
  */
 static int weigh_share(struct weigh *w, struct weigh_plan *best)
 {
@@ -389,8 +398,7 @@ static int weigh_share(struct weigh *w, struct weigh_plan *best)
 	if (!out || !shares || !hold || !plan.out)
 		return -ENOMEM;
 	for (uint32_t p = 0; p < f->nports; p++)
-		hold[p] = (uint32_t)((uint64_t)w->speeds.rate[p] * w->speeds.rate[p] /
-				     (w->speeds.slow[p] ? w->speeds.usual[p] : w->speeds.rate[p]));
+		hold[p] = weigh_hold(&w->speeds, p);
 	w->hold = hold;
 	for (uint32_t i = 0; i < best->nout; i++)
 		out[best->out[i]] = out[f->ports[best->out[i]].peer] = true;

@@ -319,7 +319,8 @@ static void fill_row(struct unicast *u, uint32_t sw)
 
 	if (ports_by_rank(u, sw)) {
 		gather_parallel(u, sw, row);
-		share_unequal(u, row);
+		if (u->pass->rate)
+			share_unequal(u, row);
 	} else {
 		gather_single(u, sw, row);
 	}

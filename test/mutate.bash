@@ -32,7 +32,7 @@ tests_of() {
 	lib/torus) echo test_discover test_config test_generate test_off_torus test_graph \
 		test_agreement test_any_fabric test_faults test_curve test_mark ;;
 	lib/tables) echo test_tables test_load test_read test_snapshot dump_out ;;
-	lib/route*) echo test_route test_damage test_proven test_avoid test_carry route_check \
+	lib/route*) echo test_route test_damage test_proven test_avoid test_carry test_weigh route_check \
 		test_anysl test_route_figures ;;
 	lib/verify) echo verify route_check ;;
 	lib/transition) echo transition interrupted waves ;;

@@ -73,6 +73,8 @@ fabric_init() {
 	export IBSIM_SOCKNAME="dateline-$$-$RANDOM$RANDOM"
 	unset SMPS_LOG SMPS_RECORD SMPS_ALL SMPS_SICK SMPS_SILENT SMPS_PLAIN SMPS_SPEED SMPS_LOSS SMPS_SEED SMPS_LIES SMPS_CC SMPS_STUCK
 	unset SIM_HOST IBSIM_SERVER_NAME IBSIM_SERVER_PORT
+	# Bats looks at each command of a function, too, which costs more than most of them.
+	set +T
 }
 
 # random_seed: one for the whole run, DATELINE_LIVE_SEED or by the clock, unless
@@ -93,7 +95,7 @@ random_seed() {
 fabric_down() {
 	sm_stop
 	sim_stop
-	json_check
+	[[ ${BATS_FILE_TMPDIR:-} ]] || json_check "$T"
 }
 
 # What a test begins and ends with, unless its file says otherwise.
@@ -105,6 +107,10 @@ teardown() {
 	fabric_down
 }
 
+teardown_file() {
+	json_check "$BATS_FILE_TMPDIR"
+}
+
 # The dateline command of the build tree.  Its documents are kept for json_check.
 # Nothing else is run here: sim preloads the simulator.
 dateline() {
@@ -114,17 +120,25 @@ dateline() {
 		"$DL_DATELINE" "$@"
 		return
 	fi
-	kept=$T/$1.$BASHPID.$RANDOM.told
+	kept=${BATS_FILE_TMPDIR:-$T}/$1.${BATS_TEST_NUMBER:-}.$BASHPID.$RANDOM.told
 	"$DL_DATELINE" "$@" >"$kept" || status=$?
 	[[ ! -s $kept ]] || printf '%s\n' "$(<"$kept")"
 	return "$status"
 }
 
-# json_check: the documents that commands have printed are as their schemas say.
+# The same language, by a program that starts in a tenth of the time.
+if command -v gojq >/dev/null; then
+	jq() {
+		gojq "$@"
+	}
+fi
+
+# json_check DIR: the documents that commands have printed, and that lie there, are as their
+# schemas say.
 json_check() {
 	local -a told
 
-	mapfile -t told < <(find "$T" -maxdepth 1 -name '*.told' -size +0)
+	mapfile -t told < <(find "$1" -maxdepth 1 -name '*.told' -size +0)
 	((${#told[@]})) || return 0
 	python3 "$DL_TOP/test/schemas.py" "$DL_TOP/conf/schema" "${told[@]}" >&2 || return
 	rm "${told[@]}"

@@ -736,7 +736,7 @@ emulated() {
 
 # What arrives in the emulation $1, what is lost and how far it goes.
 arrivals() {
-	jq -S '[.delivered_packets, .dropped_packets, .drops, .in_flight, .packet_hops]' "$1"
+	jq '[.delivered_packets, .dropped_packets, .drops, .in_flight, .packet_hops]' "$1"
 }
 
 @test "traffic: unplugging what is out of use costs no packet" {

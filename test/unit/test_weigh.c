@@ -3,7 +3,7 @@
  * Cables of unequal speed (rules A15), on random tori and meshes that have failures: by the
  * load of the busiest channel, the fabric carries at least what it carries without its
  * slow cables, and never less than with all cables alike; and so does the emulator, on
- * the first DATELINE_EMULATED of them (4).  Tables are verified, path SLs and maps stay,
+ * the first DATELINE_EMULATED of them (4 at most).  Tables are verified, path SLs and maps stay,
  * classic mode sees no speeds.  Unplugging an avoided cable changes no entry.  Loads are
  * those of a plain walk here.
  */
@@ -288,16 +288,16 @@ static bool same_entries(const struct dl_tables *a, const struct dl_tables *b)
 	return !memcmp(a->lft, b->lft, a->fabric->nswitches * (size_t)a->stride);
 }
 
-/* Emulated, too, these tables carry what both others do. */
+/* Emulated, too, these tables carry what both others do: of more, less arrives there. */
 static void check_emulated(const struct dl_tables *weighed, const struct dl_tables *out,
 			   const struct dl_tables *alike)
 {
-	double carried = saturation(weighed) * 1.03; /* of which half by chance */
+	double more = saturation(weighed) * 1.04; /* of which half by chance */
 
-	if (!same_entries(weighed, out))
-		assert_true(saturation(out) <= carried);
-	if (!same_entries(weighed, alike))
-		assert_true(saturation(alike) <= carried);
+	if (!same_entries(weighed, out) && more < 1)
+		assert_true(delivered(out, more) < 0.95 * more);
+	if (!same_entries(weighed, alike) && more < 1)
+		assert_true(delivered(alike, more) < 0.95 * more);
 }
 
 static void check_fabric(struct dl_fabric *f, const struct dl_torus *t,
@@ -361,7 +361,7 @@ static void no_speeds_make_it_worse(void **state)
 	struct test_random r = { seed, 0 };
 	struct tally tally = { 0 };
 	const char *given = getenv("DATELINE_EMULATED");
-	uint32_t emulated = given ? strtoul(given, NULL, 0) : 4;
+	uint32_t emulated = given ? strtoul(given, NULL, 0) : share(4);
 
 	(void)state;
 	for (uint32_t i = 0; i < share(FABRICS); i++) {

@@ -292,7 +292,7 @@ static bool same_entries(const struct dl_tables *a, const struct dl_tables *b)
 static void check_emulated(const struct dl_tables *weighed, const struct dl_tables *out,
 			   const struct dl_tables *alike)
 {
-	double more = saturation(weighed) * 1.04; /* of which half by chance */
+	double more = saturation(weighed) * 1.03; /* of which half by chance */
 
 	if (!same_entries(weighed, out) && more < 1)
 		assert_true(delivered(out, more) < 0.95 * more);
